@@ -1,0 +1,81 @@
+import { StoreFullError } from '../types/errors.ts';
+import type { CoreExports } from './abi.ts';
+
+/** Default bound of one core's linear memory: 2 GiB less a page, what a 32-bit memory addresses without care. */
+export const MEMORY_BYTES_MAX = 0x7fff0000;
+
+export interface CoreOptions {
+  /** Bound of the core's linear memory in bytes; reaching it is `StoreFullError`. @default 2147418112 */
+  readonly memoryBytesMax?: number;
+}
+
+/**
+ * One instance of the core module and the views on its memory.
+ *
+ * Growing the memory detaches every view, silently: `encodeInto` into a detached view writes nothing and does not
+ * throw. So a view is asked for at each use (`bytes()`, `words()`), and remade when the buffer is another one.
+ */
+export class CoreInstance {
+  readonly exports: CoreExports;
+  readonly memoryBytesMax: number;
+  #bytes: Uint8Array;
+  #words: Uint32Array;
+  #doubles: Float64Array;
+  readonly #encoder = new TextEncoder();
+
+  constructor(module: WebAssembly.Module, options: CoreOptions = {}) {
+    const instance = new WebAssembly.Instance(module, {});
+    this.exports = instance.exports as unknown as CoreExports;
+    this.memoryBytesMax = options.memoryBytesMax ?? MEMORY_BYTES_MAX;
+    this.exports.setMemoryLimit(this.memoryBytesMax);
+    this.#bytes = new Uint8Array(this.exports.memory.buffer);
+    this.#words = new Uint32Array(this.exports.memory.buffer);
+    this.#doubles = new Float64Array(this.exports.memory.buffer);
+  }
+
+  /** The whole memory as bytes; valid until the next call that may grow it. */
+  bytes(): Uint8Array {
+    if (this.#bytes.buffer !== this.exports.memory.buffer) this.#refresh();
+    return this.#bytes;
+  }
+
+  /** The whole memory as u32; valid until the next call that may grow it. */
+  words(): Uint32Array {
+    if (this.#bytes.buffer !== this.exports.memory.buffer) this.#refresh();
+    return this.#words;
+  }
+
+  /** The whole memory as f64; valid until the next call that may grow it. */
+  doubles(): Float64Array {
+    if (this.#bytes.buffer !== this.exports.memory.buffer) this.#refresh();
+    return this.#doubles;
+  }
+
+  /**
+   * Makes room for `length` bytes of input and returns the pointer. Throws `StoreFullError` at the memory limit.
+   */
+  input(length: number, action: string): number {
+    const pointer = this.exports.inputRegion(length);
+    if (pointer === 0) throw new StoreFullError(action, this.memoryBytesMax);
+    return pointer;
+  }
+
+  /** Writes text as UTF-8 at `pointer`, where 3 bytes per UTF-16 unit are free; returns the bytes written. */
+  encodeAt(text: string, pointer: number): number {
+    const bytes = this.bytes();
+    return this.#encoder.encodeInto(text, bytes.subarray(pointer, pointer + text.length * 3)).written;
+  }
+
+  /** A view of `count` u32 results of the last call; valid until the next one. */
+  output(count: number): Uint32Array {
+    const start = this.exports.outputPointer() >>> 2;
+    return this.words().subarray(start, start + count);
+  }
+
+  #refresh(): void {
+    const buffer = this.exports.memory.buffer;
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#doubles = new Float64Array(buffer);
+  }
+}

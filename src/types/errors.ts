@@ -1,0 +1,308 @@
+import type { Revision } from './revision.ts';
+
+/**
+ * Every error Plimsoll throws, with a literal `code` and the facts as fields; nobody has to parse a message.
+ *
+ * | code | class | spec word | retry? |
+ * |---|---|---|---|
+ * | `COMPACTED` | CompactedError | COMPACTED (R13, R22, R28) | after a new list |
+ * | `FUTURE_REVISION` | FutureRevisionError | FUTURE_REV (R13, R22) | no |
+ * | `CONFLICT` | ConflictError | failed `expect` | after a new read |
+ * | `INVALID_KEY` | InvalidKeyError | EMPTY_KEY, decision 6 | no |
+ * | `DUPLICATE_KEY` | DuplicateKeyError | DUPLICATE_KEY (R20) | no |
+ * | `LIMIT_EXCEEDED` | LimitExceededError | TOO_MANY_OPS, request too large (R21) | no |
+ * | `STORE_FULL` | StoreFullError | NO_SPACE | after compaction |
+ * | `NOT_READY` | NotReadyError | not ready (M22) | yes |
+ * | `NOT_CACHED` | NotCachedError | decision 5 | no |
+ * | `NOT_APPLIED` | NotAppliedError | committed, not yet visible (M4) | no |
+ * | `IDENTITY_CHANGED` | IdentityChangedError | reset (M24) | after a new list |
+ * | `SLOW_WATCHER` | SlowWatcherError | M14 | from `resumeRevision` |
+ * | `BACKEND` | BackendError | - | yes, unless `maybeCommitted` |
+ * | `UNSUPPORTED` | UnsupportedError | - | no |
+ * | `CLOSED` | ClosedError | - | no |
+ * | `JSON_SYNTAX` | JsonSyntaxError | RFC 8259 | no |
+ * | `VALUE` | ValueError | decision 7 | no |
+ * | `INVARIANT` | InvariantError | a bug of Plimsoll | no |
+ * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
+ *
+ * Wrong types and out-of-range arguments are the platform's own TypeError and RangeError, naming the argument.
+ */
+export class PlimsollError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The history asked for is gone. `minRevision` is the smallest legal value of the argument that failed. */
+export class CompactedError extends PlimsollError {
+  override readonly name: string = 'CompactedError';
+  declare readonly code: 'COMPACTED';
+  readonly minRevision: Revision;
+  readonly compactRevision: Revision;
+
+  constructor(action: string, facts: { minRevision: Revision; compactRevision: Revision }) {
+    super('COMPACTED', `Cannot ${action}: compacted, the smallest legal revision is ${facts.minRevision}`);
+    this.minRevision = facts.minRevision;
+    this.compactRevision = facts.compactRevision;
+  }
+}
+
+/** A revision above the current one was asked for. */
+export class FutureRevisionError extends PlimsollError {
+  override readonly name: string = 'FutureRevisionError';
+  declare readonly code: 'FUTURE_REVISION';
+  readonly revision: Revision;
+  readonly currentRevision: Revision;
+
+  constructor(action: string, facts: { revision: Revision; currentRevision: Revision }) {
+    super(
+      'FUTURE_REVISION',
+      `Cannot ${action}: revision ${facts.revision} is in the future, the store is at ${facts.currentRevision}`,
+    );
+    this.revision = facts.revision;
+    this.currentRevision = facts.currentRevision;
+  }
+}
+
+/** A write expected another state of the key. Revision 0 means "absent". Nothing was written. */
+export class ConflictError extends PlimsollError {
+  override readonly name: string = 'ConflictError';
+  declare readonly code: 'CONFLICT';
+  readonly key: string | Uint8Array;
+  readonly expectedRevision: Revision;
+  readonly actualRevision: Revision;
+
+  constructor(
+    action: string,
+    facts: { key: string | Uint8Array; expectedRevision: Revision; actualRevision: Revision },
+  ) {
+    super(
+      'CONFLICT',
+      `Cannot ${action}: expected mod revision ${facts.expectedRevision}, found ${facts.actualRevision}`,
+    );
+    this.key = facts.key;
+    this.expectedRevision = facts.expectedRevision;
+    this.actualRevision = facts.actualRevision;
+  }
+}
+
+/** A key that is empty, or (from a backend, with `keys: 'utf8'`) is not UTF-8. */
+export class InvalidKeyError extends PlimsollError {
+  override readonly name: string = 'InvalidKeyError';
+  declare readonly code: 'INVALID_KEY';
+  readonly key: string | Uint8Array;
+
+  constructor(action: string, reason: string, key: string | Uint8Array) {
+    super('INVALID_KEY', `Cannot ${action}: ${reason}`);
+    this.key = key;
+  }
+}
+
+/** One transaction would write one key twice. */
+export class DuplicateKeyError extends PlimsollError {
+  override readonly name: string = 'DuplicateKeyError';
+  declare readonly code: 'DUPLICATE_KEY';
+  readonly key: string | Uint8Array;
+
+  constructor(action: string, key: string | Uint8Array) {
+    super('DUPLICATE_KEY', `Cannot ${action}: one transaction writes a key twice`);
+    this.key = key;
+  }
+}
+
+/** A named limit was passed. Nothing was written. */
+export class LimitExceededError extends PlimsollError {
+  override readonly name: string = 'LimitExceededError';
+  declare readonly code: 'LIMIT_EXCEEDED';
+  readonly limit: string;
+  readonly max: number;
+  readonly actual: number;
+
+  constructor(action: string, facts: { limit: string; max: number; actual: number }) {
+    super('LIMIT_EXCEEDED', `Cannot ${action}: ${facts.limit} is ${facts.max}, got ${facts.actual}`);
+    this.limit = facts.limit;
+    this.max = facts.max;
+    this.actual = facts.actual;
+  }
+}
+
+/** The core's memory limit is reached. Nothing was written; compaction or deletes make room. */
+export class StoreFullError extends PlimsollError {
+  override readonly name: string = 'StoreFullError';
+  declare readonly code: 'STORE_FULL';
+  readonly memoryBytesMax: number;
+
+  constructor(action: string, memoryBytesMax: number) {
+    super('STORE_FULL', `Cannot ${action}: the core may use ${memoryBytesMax} bytes and they are in use`);
+    this.memoryBytesMax = memoryBytesMax;
+  }
+}
+
+/** A read before the first snapshot, or after a reset until the next one. Never answered as "empty". */
+export class NotReadyError extends PlimsollError {
+  override readonly name: string = 'NotReadyError';
+  declare readonly code: 'NOT_READY';
+
+  constructor(action: string) {
+    super('NOT_READY', `Cannot ${action}: the first snapshot is not there yet`);
+  }
+}
+
+/** A local read or watch outside the replicated prefixes. */
+export class NotCachedError extends PlimsollError {
+  override readonly name: string = 'NotCachedError';
+  declare readonly code: 'NOT_CACHED';
+
+  constructor(action: string) {
+    super('NOT_CACHED', `Cannot ${action}: the range is outside the replicated prefixes`);
+  }
+}
+
+/** The write IS committed at `revision`, but this replica had not applied it when the wait ended (M4). */
+export class NotAppliedError extends PlimsollError {
+  override readonly name: string = 'NotAppliedError';
+  declare readonly code: 'NOT_APPLIED';
+  readonly revision: Revision;
+  /** What the write would have resolved with. */
+  readonly result: unknown;
+
+  constructor(action: string, facts: { revision: Revision; result: unknown }, options?: ErrorOptions) {
+    super('NOT_APPLIED', `Committed at revision ${facts.revision}, but cannot see it here: ${action}`, options);
+    this.revision = facts.revision;
+    this.result = facts.result;
+  }
+}
+
+/** The data behind the store was replaced: revisions of the old identity mean nothing any more (M24). */
+export class IdentityChangedError extends PlimsollError {
+  override readonly name: string = 'IdentityChangedError';
+  declare readonly code: 'IDENTITY_CHANGED';
+  readonly epoch: number;
+
+  constructor(action: string, epoch: number) {
+    super('IDENTITY_CHANGED', `Cannot ${action}: the data behind the store was replaced`);
+    this.epoch = epoch;
+  }
+}
+
+/** A watcher with `onSlow: 'close'` fell behind its bound. Watch again from `resumeRevision` to miss nothing. */
+export class SlowWatcherError extends PlimsollError {
+  override readonly name: string = 'SlowWatcherError';
+  declare readonly code: 'SLOW_WATCHER';
+  readonly resumeRevision: Revision;
+  readonly lagEvents: number;
+
+  constructor(facts: { resumeRevision: Revision; lagEvents: number }) {
+    super('SLOW_WATCHER', `Cannot continue the watch: it is ${facts.lagEvents} events behind`);
+    this.resumeRevision = facts.resumeRevision;
+    this.lagEvents = facts.lagEvents;
+  }
+}
+
+/** A call to the backend failed. `maybeCommitted`: it was a write whose answer got lost. */
+export class BackendError extends PlimsollError {
+  override readonly name: string = 'BackendError';
+  declare readonly code: 'BACKEND';
+  readonly maybeCommitted: boolean;
+  /** Trying again cannot help (credentials, certificate). */
+  readonly permanent: boolean;
+
+  constructor(
+    action: string,
+    reason: string,
+    options?: ErrorOptions & { maybeCommitted?: boolean; permanent?: boolean },
+  ) {
+    super('BACKEND', `Cannot ${action}: ${reason}`, options);
+    this.maybeCommitted = options?.maybeCommitted ?? false;
+    this.permanent = options?.permanent ?? false;
+  }
+}
+
+/** The backend, source or runtime has no such ability. */
+export class UnsupportedError extends PlimsollError {
+  override readonly name: string = 'UnsupportedError';
+  declare readonly code: 'UNSUPPORTED';
+  readonly capability: string;
+
+  constructor(action: string, capability: string) {
+    super('UNSUPPORTED', `Cannot ${action}: ${capability} is not supported here`);
+    this.capability = capability;
+  }
+}
+
+/** The store, watch, lock or controller was closed. */
+export class ClosedError extends PlimsollError {
+  override readonly name: string = 'ClosedError';
+  declare readonly code: 'CLOSED';
+
+  constructor(action: string) {
+    super('CLOSED', `Cannot ${action}: closed`);
+  }
+}
+
+/** Bytes that are not JSON (or not the JSON that was asked for). `offset` counts bytes from the start of the text. */
+export class JsonSyntaxError extends PlimsollError {
+  override readonly name: string = 'JsonSyntaxError';
+  declare readonly code: 'JSON_SYNTAX';
+  readonly offset: number;
+  readonly reason: string;
+
+  constructor(action: string, facts: { offset: number; reason: string }, options?: ErrorOptions) {
+    super('JSON_SYNTAX', `Cannot ${action}: ${facts.reason} at byte ${facts.offset}`, options);
+    this.offset = facts.offset;
+    this.reason = facts.reason;
+  }
+}
+
+/** A value that is neither a string, bytes nor plain JSON data. `path` is a JSON pointer to the part at fault. */
+export class ValueError extends PlimsollError {
+  override readonly name: string = 'ValueError';
+  declare readonly code: 'VALUE';
+  readonly path: string;
+
+  constructor(action: string, facts: { path: string; reason: string }) {
+    super('VALUE', `Cannot ${action}: the value ${facts.path === '' ? '' : `at ${facts.path} `}${facts.reason}`);
+    this.path = facts.path;
+  }
+}
+
+/** A bug in Plimsoll. The component that throws it refuses further work rather than go on with a wrong state. */
+export class InvariantError extends PlimsollError {
+  override readonly name: string = 'InvariantError';
+  declare readonly code: 'INVARIANT';
+
+  constructor(message: string) {
+    super('INVARIANT', `Broken invariant: ${message}`);
+  }
+}
+
+/** Thrown by a handler: try again, after `delayMs` if given, else by the handler's backoff. */
+export class TemporaryError extends PlimsollError {
+  override readonly name: string = 'TemporaryError';
+  declare readonly code: 'TEMPORARY';
+  readonly delayMs: number | undefined;
+
+  constructor(message: string, options?: ErrorOptions & { delayMs?: number }) {
+    super('TEMPORARY', message, options);
+    this.delayMs = options?.delayMs;
+  }
+}
+
+/** Thrown by a handler: this input cannot succeed; do not try again until it changes. */
+export class PermanentError extends PlimsollError {
+  override readonly name: string = 'PermanentError';
+  declare readonly code: 'PERMANENT';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super('PERMANENT', message, options);
+  }
+}
+
+/** The one place that says whether the same call may succeed if it is simply made again. */
+export function isRetryable(error: unknown): boolean {
+  if (error instanceof BackendError) return !error.maybeCommitted && !error.permanent;
+  return error instanceof NotReadyError || error instanceof TemporaryError;
+}
