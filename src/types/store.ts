@@ -12,7 +12,7 @@ export interface SignalOptions {
  * Reads are local and synchronous and see one snapshot, that of `revision`. Writes resolve once they are visible here.
  */
 export interface Store<V = unknown, K extends Key = string> {
-  /** The high watermark: every change up to and including it is in the snapshot. Throws `NotReadyError`, `ClosedError`. */
+  /** The high watermark: every change up to and including it is in the snapshot. Throws `NotReadyError`. */
   readonly revision: Revision;
   /** The low watermark: the oldest readable revision; 0 before the first compaction of an embedded store. */
   readonly compactRevision: Revision;

@@ -1,0 +1,226 @@
+import type {
+  Backend,
+  BackendCallOptions,
+  BackendCompare,
+  BackendEvent,
+  BackendKeyValue,
+  BackendOperation,
+  BackendOperationResponse,
+  BackendPosition,
+  BackendRangeRequest,
+  BackendRangeResponse,
+  BackendTxnRequest,
+  BackendTxnResponse,
+  BackendWatchItem,
+  BackendWatchRequest,
+  BackendWatchStream,
+  ByteRange,
+} from '../types/backend.ts';
+import { compareBytes } from '../core/key-order.ts';
+import type { WatchBatch } from '../types/event.ts';
+import type { KeyRange, KeyValue, Revision } from '../types/revision.ts';
+import type { Compare, Operation, OperationResult, Store, Watch } from '../types/store.ts';
+
+type ByteStore = Store<Uint8Array, Uint8Array>;
+
+/**
+ * An embedded store of bytes as a `Backend`: the reference for the contract, and what tests put replicas in front of.
+ * Keeps B1-B8 and B10; several ranges are one stream by watching everything and filtering (B9). The store stays the
+ * caller's: disposing the backend does not close it.
+ */
+export function createMemoryBackend(store: ByteStore): Backend {
+  return new MemoryBackend(store);
+}
+
+class MemoryBackend implements Backend {
+  readonly capabilities = { progress: true, writable: true } as const;
+  readonly #store: ByteStore;
+
+  constructor(store: ByteStore) {
+    this.#store = store;
+  }
+
+  async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
+    request.signal?.throwIfAborted();
+    const store = this.#store;
+    const revision = request.revision ?? store.revision;
+    let count = 0;
+    const kvs: BackendKeyValue[] = [];
+    for (const range of request.ranges) {
+      const answer = store.range({ ...keyRange(range), revision, keysOnly: request.keysOnly === true });
+      count += answer.count;
+      if (request.countOnly === true) continue;
+      for (const kv of answer.kvs) if (kv.modRevision >= (request.minModRevision ?? 0)) kvs.push(backendKv(kv));
+    }
+    const limit = request.limit ?? 0;
+    return { ...this.#position(), revision, count, kvs: limit > 0 ? kvs.slice(0, limit) : kvs };
+  }
+
+  async status(request: BackendCallOptions): Promise<BackendPosition> {
+    request.signal?.throwIfAborted();
+    return this.#position();
+  }
+
+  watch(request: BackendWatchRequest): BackendWatchStream {
+    return new MemoryWatchStream(this.#store, request);
+  }
+
+  async txn(request: BackendTxnRequest): Promise<BackendTxnResponse> {
+    const { revision, succeeded, responses } = await this.#store.txn(
+      {
+        compare: request.compare.map(compareOf),
+        then: request.then.map(operationOf),
+        else: request.else.map(operationOf),
+      },
+      request.signal === undefined ? {} : { signal: request.signal },
+    );
+    return { identity: this.#store.identity, revision, succeeded, responses: responses.map(responseOf) };
+  }
+
+  async compact(request: { readonly revision: Revision } & BackendCallOptions): Promise<void> {
+    await this.#store.compact(request.revision, request.signal === undefined ? {} : { signal: request.signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #position(): BackendPosition {
+    return { identity: this.#store.identity, revision: this.#store.revision };
+  }
+}
+
+/** Turns the batches of one watch over everything into the items of the contract. Pull-based: nothing is queued (B10). */
+class MemoryWatchStream implements BackendWatchStream {
+  readonly #store: ByteStore;
+  readonly #request: BackendWatchRequest;
+  #wantsProgress = false;
+  #progressWanted: (() => void) | undefined;
+
+  constructor(store: ByteStore, request: BackendWatchRequest) {
+    this.#store = store;
+    this.#request = request;
+  }
+
+  requestProgress(): void {
+    this.#wantsProgress = true;
+    this.#progressWanted?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<BackendWatchItem, void, undefined> {
+    const { fromRevision, signal } = this.#request;
+    const options = signal === undefined ? { fromRevision } : { fromRevision, signal };
+    const watch = this.#store.watch({ prefix: new Uint8Array(0) }, options);
+    try {
+      // Before the first change, and also for a start in the future (B4).
+      yield { type: 'open', identity: this.#store.identity, revision: this.#store.revision };
+      yield* this.#items(watch);
+    } finally {
+      await watch.return();
+    }
+  }
+
+  async *#items(watch: Watch<Uint8Array, Uint8Array>): AsyncGenerator<BackendWatchItem, void, undefined> {
+    let pull = new Pull(watch);
+    for (;;) {
+      const wanted = new Promise<void>((resolve) => {
+        this.#progressWanted = resolve;
+        if (this.#wantsProgress) resolve();
+      });
+      await Promise.race([pull.settled, wanted]);
+      // Read before the hop: a batch made before this moment has settled after it, and a later one is above it (B5).
+      const progress = watch.progressRevision;
+      const isComplete = progress >= this.#store.revision;
+      await hop();
+      if (pull.outcome !== undefined || !isComplete) {
+        await pull.settled;
+        const batch = pull.batch();
+        if (batch === undefined) return;
+        yield* this.#batch(batch);
+        pull = new Pull(watch);
+      } else if (this.#wantsProgress) {
+        this.#wantsProgress = false;
+        yield { type: 'progress', revision: progress };
+      }
+    }
+  }
+
+  *#batch(batch: WatchBatch<Uint8Array, Uint8Array>): Generator<BackendWatchItem, void, undefined> {
+    const events: BackendEvent[] = [];
+    for (const event of batch.events) {
+      if (!this.#request.ranges.some((range) => contains(range, event.kv.key))) continue;
+      if (event.type === 'put') events.push({ type: 'put', kv: backendKv(event.kv) });
+      else events.push({ type: 'delete', key: event.kv.key, modRevision: event.kv.modRevision });
+    }
+    if (events.length > 0) yield { type: 'change', revision: batch.revision, events };
+  }
+}
+
+type Pulled = IteratorResult<WatchBatch<Uint8Array, Uint8Array>, undefined>;
+
+/** One `next()` under way, whose failure waits to be asked for instead of becoming an unhandled rejection. */
+class Pull {
+  outcome: { readonly result: Pulled } | { readonly error: unknown } | undefined;
+  readonly settled: Promise<void>;
+
+  constructor(watch: Watch<Uint8Array, Uint8Array>) {
+    this.settled = watch.next().then(
+      (result) => {
+        this.outcome = { result };
+      },
+      (error: unknown) => {
+        this.outcome = { error };
+      },
+    );
+  }
+
+  /** The batch, `undefined` at the end; throws what the watch threw. Only once settled. */
+  batch(): WatchBatch<Uint8Array, Uint8Array> | undefined {
+    if (this.outcome === undefined) return undefined;
+    if ('error' in this.outcome) throw this.outcome.error;
+    return this.outcome.result.value;
+  }
+}
+
+/** Lets promises that are resolved already settle: an async function's answer takes up to three microtasks. */
+async function hop(): Promise<void> {
+  for (let turn = 0; turn < 4; turn++) await Promise.resolve();
+}
+
+function contains(range: ByteRange, key: Uint8Array): boolean {
+  if (range.end === undefined) return compareBytes(range.start, key) === 0;
+  return compareBytes(range.start, key) <= 0 && (range.end.length === 0 || compareBytes(key, range.end) < 0);
+}
+
+function keyRange(range: ByteRange): KeyRange<Uint8Array> {
+  if (range.end === undefined) return { key: range.start };
+  return range.end.length === 0 ? { start: range.start } : { start: range.start, end: range.end };
+}
+
+function backendKv(kv: KeyValue<Uint8Array, Uint8Array>): BackendKeyValue {
+  const { key, createRevision, modRevision, version, lease } = kv;
+  return { key, value: kv.value ?? new Uint8Array(0), createRevision, modRevision, version, lease };
+}
+
+function compareOf(compare: BackendCompare): Compare<Uint8Array, Uint8Array> {
+  return compare as Compare<Uint8Array, Uint8Array>;
+}
+
+function operationOf(operation: BackendOperation): Operation<Uint8Array, Uint8Array> {
+  if (operation.type === 'put') return { type: 'put', key: operation.key, value: operation.value, prevKv: true };
+  if (operation.type === 'delete') {
+    return { type: 'delete', prevKv: operation.prevKv === true, ...keyRange(operation.range) };
+  }
+  const { limit = 0, keysOnly = false } = operation;
+  return { type: 'range', limit, keysOnly, ...keyRange(operation.range) };
+}
+
+function responseOf(response: OperationResult<Uint8Array, Uint8Array>): BackendOperationResponse {
+  if (response.type === 'range') {
+    return { type: 'range', count: response.count, kvs: response.kvs.map(backendKv) };
+  }
+  if (response.type === 'put') {
+    return response.prevKv === undefined ? { type: 'put' } : { type: 'put', prevKv: backendKv(response.prevKv) };
+  }
+  const { deleted, prevKvs } = response;
+  if (prevKvs === undefined) return { type: 'delete', deleted };
+  return { type: 'delete', deleted, prevKvs: prevKvs.map(backendKv) };
+}

@@ -1,0 +1,73 @@
+import { compareKeyText, prefixEnd } from '../core/key-order.ts';
+import type { KeySpace } from '../store/keyspace.ts';
+import type { ByteRange } from '../types/backend.ts';
+import { NotCachedError } from '../types/errors.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
+import type { Key } from '../types/revision.ts';
+
+/** The part of the keyspace that a replica keeps: disjoint prefixes in key order, all of it by default. */
+export class ReplicatedPrefixes {
+  /** For the backend: in key order and disjoint, so that rows of several ranges come sorted (M11). */
+  readonly ranges: readonly ByteRange[];
+  readonly #texts: readonly string[];
+  readonly #ends: readonly string[];
+
+  /** Throws what `KeySpace.resolve` throws, and RangeError for an empty list. */
+  constructor(keys: KeySpace<Key>, prefixes: readonly Key[]) {
+    if (prefixes.length === 0) throw new RangeError('Cannot open a store: prefixes is empty');
+    const resolved = prefixes.map((prefix) => keys.resolve({ prefix }, 'open a store'));
+    const sorted = resolved.map((range) => range.text).sort(compareKeyText);
+    // In this order a prefix that another one covers comes right behind it.
+    const texts: string[] = [];
+    for (const text of sorted) {
+      const last = texts[texts.length - 1];
+      if (last === undefined || !text.startsWith(last)) texts.push(text);
+    }
+    this.#texts = texts;
+    this.#ends = texts.map((text) => latin1(prefixEnd(keys.bytes(text))));
+    this.ranges = texts.map((text) => {
+      const start = keys.bytes(text);
+      return { start, end: prefixEnd(start) };
+    });
+  }
+
+  has(text: string): boolean {
+    return this.#texts.some((prefix) => text.startsWith(prefix));
+  }
+
+  /** Throws `NotCachedError` unless the range lies inside one of the prefixes (ARCHITECTURE decision 5). */
+  check(range: ResolvedRange, action: string): void {
+    if (range.empty || this.covers(range)) return;
+    throw new NotCachedError(action);
+  }
+
+  covers(range: ResolvedRange): boolean {
+    return this.#texts.some((prefix, index) => {
+      if (!range.text.startsWith(prefix)) return false;
+      if (range.kind !== 'interval') return true;
+      const end = range.bytes.end;
+      const bound = this.#ends[index] as string;
+      if (bound === '') return true;
+      return end !== undefined && end.length > 0 && latin1(end) <= bound;
+    });
+  }
+
+  /** Whether a write of this range touches anything that is replicated; if not, it need not be waited for (M3). */
+  touches(range: ResolvedRange): boolean {
+    if (range.empty) return false;
+    if (range.kind === 'point') return this.has(range.text);
+    const start = latin1(range.bytes.start);
+    const end = range.bytes.end === undefined ? '' : latin1(range.bytes.end);
+    return this.ranges.some((own, index) => {
+      const ownEnd = this.#ends[index] as string;
+      return (ownEnd === '' || start < ownEnd) && (end === '' || latin1(own.start) < end);
+    });
+  }
+}
+
+/** Bytes as text of one unit a byte: `<` on such strings is unsigned byte order. */
+function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (let index = 0; index < bytes.length; index++) text += String.fromCharCode(bytes[index] as number);
+  return text;
+}

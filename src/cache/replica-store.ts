@@ -1,0 +1,299 @@
+import type { CoreOptions } from '../core/instance.ts';
+import { type BackoffOptions, resolveBackoff } from '../queue/backoff.ts';
+import { Applier } from '../store/applier.ts';
+import { jsonCodec } from '../store/codecs.ts';
+import { KeySpace } from '../store/keyspace.ts';
+import { Mvcc } from '../store/mvcc.ts';
+import { get, range } from '../store/read.ts';
+import type { Retention } from '../store/retention.ts';
+import { type PreparedTxn, prepareTxn } from '../store/txn.ts';
+import { EncodedValues } from '../store/values.ts';
+import type { Backend, BackendTxnResponse } from '../types/backend.ts';
+import type { Clock } from '../types/clock.ts';
+import type { Codec } from '../types/codec.ts';
+import {
+  BackendError,
+  ClosedError,
+  ConflictError,
+  IdentityChangedError,
+  NotAppliedError,
+  NotReadyError,
+  PlimsollError,
+} from '../types/errors.ts';
+import type { Logger } from '../types/logger.ts';
+import type { Random } from '../types/random.ts';
+import type { Key, KeyRange, KeyValue, Revision } from '../types/revision.ts';
+import type {
+  CompactResult,
+  DeleteOptions,
+  DeleteResult,
+  GetOptions,
+  Operation,
+  PutOptions,
+  PutResult,
+  RangeRequest,
+  RangeResult,
+  SignalOptions,
+  Store,
+  StoreStats,
+  TxnRequest,
+  TxnResult,
+  Watch,
+  WatchOptions,
+} from '../types/store.ts';
+import { WatchHub } from '../watch/hub.ts';
+import { ListManager } from './list-manager.ts';
+import { ReplicatedPrefixes } from './prefixes.ts';
+import { fromBackendResponses, toBackendTxn } from './replica-txn.ts';
+
+export interface ReplicaStoreOptions<V, K extends Key> extends CoreOptions {
+  readonly module: WebAssembly.Module;
+  readonly backend: Backend;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly keys?: 'utf8' | 'bytes';
+  /** Every value passes through it. @default jsonCodec() */
+  readonly codec?: Codec<V>;
+  /** What is replicated. @default [''], everything */
+  readonly prefixes?: readonly K[];
+  readonly retention?: Retention;
+  /** How to wait between attempts to reach the backend. */
+  readonly backoff?: BackoffOptions;
+  readonly logger?: Logger;
+}
+
+/**
+ * A store in front of a backend: reads and watches are served here, from the replica that the list manager keeps;
+ * writes go to the backend and resolve once the stream has brought them back (M3), so that a caller reads its own.
+ */
+export class ReplicaStore<V, K extends Key> implements Store<V, K> {
+  readonly #mvcc: Mvcc<V, K>;
+  readonly #hub: WatchHub<V, K>;
+  readonly #applier: Applier<V, K>;
+  readonly #prefixes: ReplicatedPrefixes;
+  readonly #manager: ListManager<V, K>;
+  readonly #backend: Backend;
+  #isClosed = false;
+
+  constructor(options: ReplicaStoreOptions<V, K>) {
+    const { module, backend, clock, random, logger, retention = {} } = options;
+    const keys = new KeySpace<K>(options.keys ?? 'utf8');
+    const values = new EncodedValues<V>(options.codec ?? (jsonCodec() as Codec<V>));
+    const backoff = resolveBackoff(options.backoff, { baseMs: 50, maxMs: 10_000 });
+    this.#prefixes = new ReplicatedPrefixes(keys, options.prefixes ?? [keys.key('')]);
+    this.#mvcc = new Mvcc<V, K>({ ...options, module, keys, values, revision: 0 });
+    this.#hub = new WatchHub(this.#mvcc, { isStarted: false });
+    this.#applier = new Applier({ mvcc: this.#mvcc, listener: this.#hub, clock, retention });
+    this.#backend = backend;
+    this.#manager = new ListManager({
+      backend,
+      mvcc: this.#mvcc,
+      hub: this.#hub,
+      applier: this.#applier,
+      prefixes: this.#prefixes,
+      clock,
+      random,
+      backoff,
+      logger,
+    });
+  }
+
+  /** Begins to list and follow; no I/O before. */
+  start(): void {
+    this.#manager.start();
+  }
+
+  get revision(): Revision {
+    this.#checkReadable('read the revision');
+    return this.#mvcc.window.revision;
+  }
+
+  get compactRevision(): Revision {
+    this.#checkReadable('read the compact revision');
+    return this.#mvcc.window.compactRevision;
+  }
+
+  get epoch(): number {
+    return this.#manager.epoch;
+  }
+
+  get identity(): string {
+    return this.#manager.identity;
+  }
+
+  ready(options: SignalOptions = {}): Promise<void> {
+    return this.#manager.gate.wait(options.signal);
+  }
+
+  get(key: K, options: GetOptions = {}): KeyValue<V, K> | undefined {
+    const action = 'get a key';
+    this.#checkReadable(action);
+    this.#prefixes.check(this.#mvcc.resolve({ key }, action), action);
+    return get(this.#mvcc, key, options);
+  }
+
+  range(request: RangeRequest<K>): RangeResult<V, K> {
+    const action = 'range over keys';
+    this.#checkReadable(action);
+    this.#prefixes.check(this.#mvcc.resolve(request, action), action);
+    return range(this.#mvcc, request);
+  }
+
+  async put(key: K, value: V, options: PutOptions = {}): Promise<PutResult<V, K>> {
+    const action = 'put a key';
+    const operation: Operation<V, K> = { type: 'put', key, value, prevKv: options.prevKv === true };
+    const { revision, responses } = await this.#guarded(action, key, operation, options);
+    const response = responses[0];
+    return response?.type === 'put' && response.prevKv !== undefined
+      ? { revision, prevKv: response.prevKv }
+      : { revision };
+  }
+
+  async delete(target: K | KeyRange<K>, options: DeleteOptions = {}): Promise<DeleteResult<V, K>> {
+    const action = 'delete keys';
+    const isKey = typeof target === 'string' || target instanceof Uint8Array;
+    const selected: KeyRange<K> = isKey ? { key: target as K } : (target as KeyRange<K>);
+    if (options.expect !== undefined && !('key' in selected)) {
+      throw new TypeError(`Cannot ${action}: expect needs a single key`);
+    }
+    const operation: Operation<V, K> = { type: 'delete', prevKv: options.prevKv === true, ...selected };
+    const key = 'key' in selected ? selected.key : undefined;
+    const { revision, responses } = await this.#guarded(action, key, operation, options);
+    const response = responses[0];
+    if (response?.type !== 'delete') throw new BackendError(action, 'the answer is not that of a delete');
+    const { deleted, prevKvs } = response;
+    return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
+  }
+
+  async txn(request: TxnRequest<V, K>, options: SignalOptions = {}): Promise<TxnResult<V, K>> {
+    return this.#write('run a transaction', request, options);
+  }
+
+  watch(selected: KeyRange<K>, options: WatchOptions = {}): Watch<V, K> {
+    this.#checkOpen('watch');
+    const resolved = this.#mvcc.resolve(selected, 'watch');
+    this.#prefixes.check(resolved, 'watch');
+    return this.#hub.open(resolved, options, this.#manager.identity);
+  }
+
+  /** Compacts the backend, then, once that revision is applied, the local window (M17). */
+  async compact(revision: Revision, options: SignalOptions = {}): Promise<CompactResult> {
+    const action = 'compact';
+    this.#checkOpen(action);
+    options.signal?.throwIfAborted();
+    if (!Number.isSafeInteger(revision) || revision < 0) {
+      throw new RangeError(`Cannot ${action}: the revision is ${revision}, allowed is a safe integer from 0 on`);
+    }
+    await this.#backend.compact(options.signal === undefined ? { revision } : { revision, signal: options.signal });
+    await this.#manager.untilApplied(revision, options.signal);
+    const { window } = this.#mvcc;
+    if (revision > window.compactRevision) this.#applier.compact(revision, action);
+    return { requested: revision, compactRevision: window.compactRevision };
+  }
+
+  stats(): StoreStats {
+    const { liveKeys, logEntries, versions, memoryBytes } = this.#mvcc.core.stats();
+    const replica = { ...this.#manager.stats };
+    return { keys: liveKeys, logEntries, storedVersions: versions, watchers: this.#hub.stats, memoryBytes, replica };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#manager.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** One operation, with `expect` as a compare; a failed one reads the key's revision in the same transaction. */
+  async #guarded(
+    action: string,
+    key: K | undefined,
+    operation: Operation<V, K>,
+    options: PutOptions,
+  ): Promise<TxnResult<V, K>> {
+    if (options.expect === undefined || key === undefined) {
+      return this.#write(action, { then: [operation] }, options);
+    }
+    const expectedRevision = options.expect.modRevision;
+    const result = await this.#write(
+      action,
+      {
+        compare: [{ key, target: 'mod', result: '=', value: expectedRevision }],
+        then: [operation],
+        else: [{ type: 'range', key, keysOnly: true }],
+      },
+      options,
+    );
+    if (result.succeeded) return result;
+    const found = result.responses[0];
+    const actualRevision = (found?.type === 'range' && found.kvs[0]?.modRevision) || 0;
+    throw new ConflictError(action, { key, expectedRevision, actualRevision });
+  }
+
+  async #write(action: string, request: TxnRequest<V, K>, options: SignalOptions): Promise<TxnResult<V, K>> {
+    this.#checkOpen(action);
+    const { signal } = options;
+    signal?.throwIfAborted();
+    const mvcc = this.#mvcc;
+    const prepared = prepareTxn(mvcc, request);
+    const answer = await this.#send(action, prepared, signal);
+    const branch = answer.succeeded ? prepared.then : prepared.else;
+    const responses = fromBackendResponses(mvcc, branch, answer.responses);
+    const result = { revision: answer.revision, succeeded: answer.succeeded, responses };
+    if (!this.#touches(prepared)) return result;
+    try {
+      await this.#manager.untilApplied(answer.revision, signal);
+    } catch (error) {
+      if (error instanceof IdentityChangedError) throw error;
+      throw new NotAppliedError(action, { revision: answer.revision, result }, { cause: error });
+    }
+    this.#checkEvidence(prepared, result);
+    return result;
+  }
+
+  /** An answer that got lost is `BackendError {maybeCommitted}`; an error the backend named itself passes (M4). */
+  async #send(action: string, prepared: PreparedTxn, signal: AbortSignal | undefined): Promise<BackendTxnResponse> {
+    const request = toBackendTxn(this.#mvcc, prepared);
+    try {
+      return await this.#manager.ask(action, () => this.#backend.txn(signal === undefined ? request : { ...request, signal }));
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      if (error instanceof PlimsollError && !(error instanceof ClosedError)) throw error;
+      throw new BackendError(action, 'the answer was lost', { cause: error, maybeCommitted: true });
+    }
+  }
+
+  /** Whether anything it reads, compares or writes is replicated; if not, there is nothing to wait for (M3). */
+  #touches(prepared: PreparedTxn): boolean {
+    if (prepared.compare.some(({ text }) => this.#prefixes.has(text))) return true;
+    return [...prepared.then, ...prepared.else].some((operation) =>
+      operation.type === 'put' ? this.#prefixes.has(operation.text) : this.#prefixes.touches(operation.range),
+    );
+  }
+
+  /** What was written must be in history, unless that revision is in a hole or compacted (M5). */
+  #checkEvidence(prepared: PreparedTxn, result: TxnResult<V, K>): void {
+    const { window } = this.#mvcc;
+    const { revision } = result;
+    if (revision < window.watchFloor || window.isInHole(revision)) return;
+    const branch = result.succeeded ? prepared.then : prepared.else;
+    for (const operation of branch) {
+      if (operation.type !== 'put' || !this.#prefixes.has(operation.text)) continue;
+      if (!this.#mvcc.hasCommit(operation.text, revision)) {
+        this.#manager.distrust(`an own write at ${revision} is not in the history that the stream brought`);
+        return;
+      }
+    }
+  }
+
+  #checkOpen(action: string): void {
+    if (this.#isClosed) throw new ClosedError(action);
+  }
+
+  #checkReadable(action: string): void {
+    this.#checkOpen(action);
+    if (!this.#manager.gate.isOpen) throw new NotReadyError(action);
+  }
+}

@@ -1,0 +1,58 @@
+import type { ResolvedRange } from '../types/resolved-range.ts';
+
+/**
+ * Key text in the order of its bytes.
+ *
+ * JavaScript compares strings by UTF-16 units, and a surrogate (0xd800-0xdfff) stands for a code point above 0xffff
+ * that UTF-8 sorts behind 0xe000-0xffff: "\u{1F600}" belongs after "\uE000", and `<` says before (store:U46).
+ */
+export function compareKeyText(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index);
+    const right = b.charCodeAt(index);
+    if (left !== right) return rank(left) - rank(right);
+  }
+  return a.length - b.length;
+}
+
+/** Moves surrogates above the rest of the plane, keeping the order among themselves. */
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** Unsigned byte order; a prefix comes first. */
+export function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let index = 0; index < length; index++) {
+    const difference = (a[index] as number) - (b[index] as number);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/**
+ * The end of the half-open range that holds every key with this prefix: the last byte below 0xff incremented and the
+ * rest cut. Empty means "no upper bound", for an empty prefix and for one of 0xff bytes only (store:R7).
+ */
+export function prefixEnd(prefix: Uint8Array): Uint8Array {
+  for (let index = prefix.length - 1; index >= 0; index--) {
+    const byte = prefix[index] as number;
+    if (byte < 0xff) {
+      const end = prefix.slice(0, index + 1);
+      end[index] = byte + 1;
+      return end;
+    }
+  }
+  return new Uint8Array(0);
+}
+
+/** Whether a range holds a key. */
+export function rangeHas(range: ResolvedRange, text: string): boolean {
+  if (range.kind === 'point') return text === range.text;
+  if (range.kind === 'prefix') return text.startsWith(range.text);
+  return (
+    compareKeyText(text, range.text) >= 0 && (range.endText === undefined || compareKeyText(text, range.endText) < 0)
+  );
+}

@@ -1,0 +1,131 @@
+import { MemoryStore } from './backends/memory.ts';
+import { ReplicaStore } from './cache/replica-store.ts';
+import { coreModule } from './core/module.ts';
+import type { BackoffOptions } from './queue/backoff.ts';
+import type { Retention } from './store/retention.ts';
+import { systemClock } from './system/system-clock.ts';
+import { systemRandom } from './system/system-random.ts';
+import type { Backend } from './types/backend.ts';
+import type { Clock } from './types/clock.ts';
+import type { Codec } from './types/codec.ts';
+import type { Logger } from './types/logger.ts';
+import type { Random } from './types/random.ts';
+import type { Key } from './types/revision.ts';
+import type { SignalOptions, Store } from './types/store.ts';
+
+/** Options of {@link openStore}. Those in the second half need a `backend`. */
+export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptions {
+  /**
+   * Type of the keys: `utf8` strings or `bytes`. Both sort by unsigned bytes. @default 'utf8'
+   */
+  readonly keys?: K extends string ? 'utf8' : 'bytes';
+  /**
+   * Values to bytes and back. An embedded store without one keeps strings, bytes and plain JSON data as they are; a
+   * replica needs bytes always. @default none for an embedded store, `jsonCodec()` for a replica
+   */
+  readonly codec?: Codec<V>;
+  /**
+   * `copied`: bytes are copied in and out, objects kept as a deep-frozen private copy. `trusted`: values are shared,
+   * which is faster and breaks history if anybody changes one. Embedded stores only. @default 'copied'
+   */
+  readonly values?: 'copied' | 'trusted';
+  /** How much history stays readable and watchable. @default { events: 10000 } */
+  readonly retention?: Retention;
+  /** Bound of the core's linear memory in bytes, values not included; at the bound writes get `StoreFullError`. @default 2147418112 */
+  readonly memoryBytesMax?: number;
+  /** @default the platform's clock */
+  readonly clock?: Clock;
+  /** @default the platform's randomness */
+  readonly random?: Random;
+
+  /** What stands behind the store. Without one the store is an embedded one and IS the data. */
+  readonly backend?: Backend;
+  /** Which part of the backend's keyspace is replicated; reads elsewhere are `NotCachedError`. @default [''] */
+  readonly prefixes?: readonly K[];
+  /** Resolve only when reads are answered; `false` to get the store at once and `ready()` later. @default true */
+  readonly waitReady?: boolean;
+  /** Wait between attempts to reach the backend. @default { baseMs: 50, factor: 2, maxMs: 10000, jitter: 0.2 } */
+  readonly backoff?: BackoffOptions;
+  /** @default silence */
+  readonly logger?: Logger;
+}
+
+/**
+ * Opens a store: an embedded one, or, with a `backend`, a replica of it. Both keep the contract of {@link Store}.
+ *
+ * Throws TypeError and RangeError for options that cannot be; rejects with a `BackendError` that is permanent, or with
+ * the signal's reason, after closing what was opened.
+ *
+ * @example
+ * ```ts
+ * import { openStore } from 'plimsoll';
+ *
+ * const store = await openStore<string>();
+ * await store.put('config/theme', 'dark');
+ * console.log(store.get('config/theme')?.value, store.revision); // dark 2
+ * await store.close();
+ * ```
+ */
+export async function openStore<V = unknown, K extends Key = string>(
+  options: OpenStoreOptions<V, K> = {},
+): Promise<Store<V, K>> {
+  checkOptions(options);
+  options.signal?.throwIfAborted();
+  const { backend, clock = systemClock, random = systemRandom, ...rest } = options;
+  const module = coreModule();
+  if (backend === undefined) return new MemoryStore<V, K>({ ...rest, module, clock, random });
+  const replica = new ReplicaStore<V, K>({ ...rest, module, backend, clock, random });
+  replica.start();
+  if (options.waitReady === false) return replica;
+  try {
+    await replica.ready(options.signal === undefined ? {} : { signal: options.signal });
+  } catch (error) {
+    await replica.close();
+    throw error;
+  }
+  return replica;
+}
+
+const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
+  'backend',
+  'backoff',
+  'clock',
+  'codec',
+  'keys',
+  'logger',
+  'memoryBytesMax',
+  'prefixes',
+  'random',
+  'retention',
+  'signal',
+  'values',
+  'waitReady',
+]);
+
+const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'logger'] as const;
+
+/** Unknown and contradicting options are refused, not ignored. */
+function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
+  for (const name of Object.keys(options)) {
+    if (!NAMES.has(name)) throw new TypeError(`Cannot open a store: unknown option ${name}`);
+  }
+  if (options.keys !== undefined && options.keys !== 'utf8' && options.keys !== 'bytes') {
+    throw new TypeError(`Cannot open a store: keys is ${String(options.keys)}, allowed are utf8 and bytes`);
+  }
+  if (options.values !== undefined && options.values !== 'copied' && options.values !== 'trusted') {
+    throw new TypeError(`Cannot open a store: values is ${String(options.values)}, allowed are copied and trusted`);
+  }
+  const { memoryBytesMax } = options;
+  if (memoryBytesMax !== undefined && !(memoryBytesMax >= 1_048_576 && memoryBytesMax <= 0x7fff0000)) {
+    throw new RangeError(
+      `Cannot open a store: memoryBytesMax is ${memoryBytesMax}, allowed is 1048576 to ${0x7fff0000}`,
+    );
+  }
+  if (options.backend !== undefined) {
+    if (options.values !== undefined) throw new TypeError('Cannot open a store: values is for embedded stores only');
+    return;
+  }
+  for (const name of REPLICA_ONLY) {
+    if (options[name] !== undefined) throw new TypeError(`Cannot open a store: ${name} needs a backend`);
+  }
+}

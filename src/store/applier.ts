@@ -1,0 +1,110 @@
+import type { Clock } from '../types/clock.ts';
+import type { Key, Revision } from '../types/revision.ts';
+import type { Commit } from './commit.ts';
+import { Compactor } from './compactor.ts';
+import type { Mvcc } from './mvcc.ts';
+import { checkRetention, type Retention, RetentionKeeper } from './retention.ts';
+
+/** Who has to hear of a publish at once; the watch hub has this shape. */
+export interface PublishListener {
+  published(commit: Commit & { readonly repair?: boolean }): void;
+  /** The low watermark was raised. */
+  compacted(): void;
+}
+
+export interface ApplierOptions<V, K extends Key> {
+  readonly mvcc: Mvcc<V, K>;
+  readonly listener: PublishListener;
+  readonly clock: Clock;
+  readonly retention: Retention;
+}
+
+/**
+ * The one applier of a store (ARCHITECTURE decision 2): state, then watchers, then retention, in one synchronous step
+ * that nobody can look into. Embedded stores and replicas differ only in where their commits come from.
+ */
+export class Applier<V, K extends Key> {
+  readonly #mvcc: Mvcc<V, K>;
+  readonly #listener: PublishListener;
+  readonly #compactor: Compactor;
+  readonly #retention: RetentionKeeper;
+
+  /** Throws RangeError for a retention that cannot be. */
+  constructor(options: ApplierOptions<V, K>) {
+    const { mvcc, listener, clock, retention } = options;
+    checkRetention(retention);
+    this.#mvcc = mvcc;
+    this.#listener = listener;
+    this.#compactor = new Compactor({ clock, step: (budget) => mvcc.compactStep(budget) });
+    this.#retention = new RetentionKeeper({ retention, clock, log: mvcc, compactTo: (floor) => this.#trim(floor) });
+  }
+
+  /** Publishes one commit. Throws `StoreFullError` with nothing changed. */
+  commit(commit: Commit, action: string): void {
+    const mvcc = this.#mvcc;
+    mvcc.publish(commit, action);
+    this.#listener.published(commit);
+    const bytes = this.#retention.needsBytes ? this.#bytesOf(commit) : 0;
+    const noted = this.#retention.note(commit.revision, mvcc.window.watchFloor, bytes);
+    const floor = Math.max(noted, mvcc.window.spansFloor);
+    const isRaised = floor > mvcc.window.compactRevision;
+    if (isRaised) this.#raise(floor);
+    this.#compactor.onCommit(isRaised);
+  }
+
+  /**
+   * Publishes the span of a repair: history below it was wrong, so the floors rise to it. Watchers that were caught up
+   * get the span, the others end (M13).
+   */
+  repair(commit: Commit, action: string): void {
+    const mvcc = this.#mvcc;
+    mvcc.publish(commit, action);
+    mvcc.window.raise(commit.revision, commit.revision + 1);
+    this.#listener.published({ ...commit, repair: true });
+    this.#compactor.start();
+  }
+
+  /** A repair whose list at the applied revision was equal: the state is right, how it came about is not known (M13). */
+  distrustHistory(): void {
+    const { window } = this.#mvcc;
+    const { revision } = window;
+    window.raise(revision, revision + 1);
+    this.#listener.published({ revision, after: revision, repair: true, changes: [] });
+    this.#compactor.start();
+  }
+
+  /** The logical compaction at once, the physical one in slices. Throws as `Window.compact` does. */
+  compact(revision: Revision, action: string): Revision {
+    const compactRevision = this.#mvcc.window.compact(revision, action);
+    this.#listener.compacted();
+    this.#compactor.start();
+    return compactRevision;
+  }
+
+  /** The state was cleared: nothing noted about it holds any more. */
+  clear(): void {
+    this.close();
+  }
+
+  close(): void {
+    this.#compactor.stop();
+    this.#retention.close();
+  }
+
+  #trim(floor: Revision): void {
+    if (floor <= this.#mvcc.window.compactRevision) return;
+    this.#raise(floor);
+    this.#compactor.start();
+  }
+
+  #raise(floor: Revision): void {
+    this.#mvcc.window.compact(floor, 'trim history');
+    this.#listener.compacted();
+  }
+
+  #bytesOf(commit: Commit): number {
+    let bytes = 0;
+    for (const { cell } of commit.changes) if (cell !== undefined) bytes += this.#mvcc.values.bytes(cell).length;
+    return bytes;
+  }
+}

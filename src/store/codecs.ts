@@ -1,0 +1,51 @@
+import type { Codec } from '../types/codec.ts';
+import { ValueError } from '../types/errors.ts';
+
+/**
+ * Plain JSON data as UTF-8 JSON text: the default wherever values have to be bytes. Strings become JSON strings.
+ * `encode` throws `ValueError` for bytes and for what JSON has no text for; `decode` throws the platform's SyntaxError.
+ */
+export function jsonCodec<V = unknown>(): Codec<V> {
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return {
+    encode(value: V): Uint8Array {
+      if (value instanceof Uint8Array) {
+        throw new ValueError('encode a value', { path: '', reason: 'is bytes, use bytesCodec() for a store of bytes' });
+      }
+      const text: string | undefined = JSON.stringify(value);
+      if (text === undefined) throw new ValueError('encode a value', { path: '', reason: 'has no JSON text' });
+      return encoder.encode(text);
+    },
+    decode(bytes: Uint8Array): V {
+      return JSON.parse(decoder.decode(bytes)) as V;
+    },
+  };
+}
+
+/** Strings as UTF-8. A lone surrogate is a `ValueError`; bytes that are not UTF-8 are a TypeError when read. */
+export function textCodec(): Codec<string> {
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  return {
+    encode(value: string): Uint8Array {
+      if (typeof value !== 'string') throw new ValueError('encode a value', { path: '', reason: 'is not a string' });
+      if (!value.isWellFormed()) throw new ValueError('encode a value', { path: '', reason: 'has a lone surrogate' });
+      return encoder.encode(value);
+    },
+    decode: (bytes: Uint8Array): string => decoder.decode(bytes),
+  };
+}
+
+/** Bytes as they are, copied in and out. */
+export function bytesCodec(): Codec<Uint8Array> {
+  return {
+    encode(value: Uint8Array): Uint8Array {
+      if (!(value instanceof Uint8Array)) {
+        throw new ValueError('encode a value', { path: '', reason: 'is not a Uint8Array' });
+      }
+      return value.slice();
+    },
+    decode: (bytes: Uint8Array): Uint8Array => bytes.slice(),
+  };
+}

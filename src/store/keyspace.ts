@@ -1,0 +1,105 @@
+import { compareKeyText, prefixEnd } from '../core/key-order.ts';
+import { InvalidKeyError, LimitExceededError } from '../types/errors.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
+import type { Key, KeyRange } from '../types/revision.ts';
+
+/** Longest key in bytes. */
+export const KEY_BYTES_MAX = 65_535;
+
+const UNBOUNDED = new Uint8Array(0);
+
+/**
+ * The key type of one store: checks keys where they come in and turns them into key text and bytes.
+ *
+ * | `keys` | type of a key | key text | refused |
+ * |---|---|---|---|
+ * | `utf8` | string | the string | lone surrogates (two strings, one key), empty |
+ * | `bytes` | Uint8Array | one UTF-16 unit a byte | empty |
+ */
+export class KeySpace<K extends Key> {
+  readonly mode: 'utf8' | 'bytes';
+  readonly #encoder = new TextEncoder();
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+  constructor(mode: 'utf8' | 'bytes') {
+    this.mode = mode;
+  }
+
+  /** Text of a whole key. Throws TypeError, `InvalidKeyError` or `LimitExceededError`. */
+  text(key: K, action: string): string {
+    const text = this.#part(key, action, 'key');
+    if (text.length === 0) throw new InvalidKeyError(action, 'the key is empty', key);
+    return text;
+  }
+
+  /** The key as the user sees it; bytes are a copy of their own. */
+  key(text: string): K {
+    return (this.mode === 'utf8' ? text : this.bytes(text)) as K;
+  }
+
+  bytes(text: string): Uint8Array {
+    if (this.mode === 'utf8') return this.#encoder.encode(text);
+    const bytes = new Uint8Array(text.length);
+    for (let index = 0; index < text.length; index++) bytes[index] = text.charCodeAt(index);
+    return bytes;
+  }
+
+  /** Text of a key that a backend sent. A key that is not UTF-8 is an error in a store of text keys, never replaced. */
+  textOfBytes(bytes: Uint8Array, action: string): string {
+    if (this.mode === 'bytes') return latin1(bytes);
+    try {
+      return this.#decoder.decode(bytes);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      throw new InvalidKeyError(action, 'the key is not UTF-8', bytes.slice());
+    }
+  }
+
+  /** Checks and encodes a range. Throws TypeError for anything but exactly one of the three shapes. */
+  resolve(range: KeyRange<K>, action: string): ResolvedRange {
+    if (typeof range !== 'object' || range === null) throw new TypeError(`Cannot ${action}: the range is not an object`);
+    const shapes = Number('key' in range) + Number('prefix' in range) + Number('start' in range);
+    if (shapes !== 1 || ('end' in range && !('start' in range))) {
+      throw new TypeError(`Cannot ${action}: a range has exactly one of key, prefix, or start with an optional end`);
+    }
+    if ('key' in range) {
+      const text = this.text(range.key, action);
+      return { kind: 'point', bytes: { start: this.bytes(text) }, text, empty: false };
+    }
+    if ('prefix' in range) {
+      const text = this.#part(range.prefix, action, 'prefix');
+      const start = this.bytes(text);
+      return { kind: 'prefix', bytes: { start, end: prefixEnd(start) }, text, empty: false };
+    }
+    const text = this.#part(range.start, action, 'start');
+    const endText = range.end === undefined ? undefined : this.#part(range.end, action, 'end');
+    const end = endText === undefined ? UNBOUNDED : this.bytes(endText);
+    const empty = endText !== undefined && compareKeyText(text, endText) >= 0;
+    return { kind: 'interval', bytes: { start: this.bytes(text), end }, text, endText, empty };
+  }
+
+  #part(key: K, action: string, name: string): string {
+    if (this.mode === 'utf8') {
+      if (typeof key !== 'string') throw new TypeError(`Cannot ${action}: the ${name} is not a string`);
+      if (!key.isWellFormed()) throw new TypeError(`Cannot ${action}: the ${name} has a lone surrogate`);
+      // A unit takes at most 3 bytes, so only long keys have to be measured.
+      if (key.length * 3 > KEY_BYTES_MAX) checkLength(this.#encoder.encode(key).length, action);
+      return key;
+    }
+    if (!(key instanceof Uint8Array)) throw new TypeError(`Cannot ${action}: the ${name} is not a Uint8Array`);
+    checkLength(key.length, action);
+    return latin1(key);
+  }
+}
+
+function checkLength(length: number, action: string): void {
+  if (length > KEY_BYTES_MAX) {
+    throw new LimitExceededError(action, { limit: 'keyBytesMax', max: KEY_BYTES_MAX, actual: length });
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  let text = '';
+  for (let index = 0; index < bytes.length; index++) text += String.fromCharCode(bytes[index] as number);
+  return text;
+}

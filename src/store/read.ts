@@ -1,0 +1,74 @@
+import { rangeHas } from '../core/key-order.ts';
+import type { Key, KeyValue, Revision } from '../types/revision.ts';
+import type { GetOptions, RangeRequest, RangeResult } from '../types/store.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
+import type { Mvcc } from './mvcc.ts';
+
+/** The state of one key. Throws `CompactedError`, `FutureRevisionError`, and for a bad key what `KeySpace.text` throws. */
+export function get<V, K extends Key>(mvcc: Mvcc<V, K>, key: K, options: GetOptions = {}): KeyValue<V, K> | undefined {
+  const text = mvcc.keys.text(key, 'get a key');
+  const slot = mvcc.slotOf(text, mvcc.window.readable(options.revision, 'get a key'));
+  return slot < 0 ? undefined : mvcc.kv(slot);
+}
+
+/** Keys of a range in unsigned byte order, a page at a time if `limit` is given. */
+export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<K>): RangeResult<V, K> {
+  const action = 'range over keys';
+  let resolved = mvcc.resolve(request, action);
+  const limit = checkLimit(request.limit, action);
+  let revision = request.revision;
+  if (request.continue !== undefined) {
+    const position = parseContinue(request.continue, action);
+    if (revision !== undefined && revision > 0 && revision !== position.revision) {
+      throw new RangeError(`Cannot ${action}: the continue token is for revision ${position.revision}, not ${revision}`);
+    }
+    revision = position.revision;
+    resolved = behind(mvcc, resolved, position.text, action);
+  }
+  const at = mvcc.window.readable(revision, action);
+  const count = mvcc.count(resolved, at);
+  const head = { revision: mvcc.window.revision, count };
+  if (request.countOnly === true) return Object.freeze({ ...head, kvs: [], more: false });
+  // Copied: making rows calls the core, which reuses the view.
+  const slots = mvcc.slots(resolved, at, limit).slice();
+  const kvs: KeyValue<V, K>[] = [];
+  for (const slot of slots) kvs.push(mvcc.kv(slot, request.keysOnly === true));
+  Object.freeze(kvs);
+  const more = count > kvs.length;
+  if (!more) return Object.freeze({ ...head, kvs, more });
+  const last = mvcc.textAt(slots[slots.length - 1] as number);
+  return Object.freeze({ ...head, kvs, more, continue: formatContinue(at, last) });
+}
+
+/** 0 and below are "no limit" (store:C07). Throws RangeError for what is no safe integer. */
+export function checkLimit(limit: number | undefined, action: string): number {
+  if (limit === undefined) return 0;
+  if (!Number.isSafeInteger(limit)) throw new RangeError(`Cannot ${action}: the limit is not a safe integer`);
+  return Math.min(Math.max(limit, 0), 0x7fffffff);
+}
+
+/** The rest of a range behind one of its keys: from that key's successor, itself plus a zero byte. */
+function behind<V, K extends Key>(mvcc: Mvcc<V, K>, range: ResolvedRange, text: string, action: string): ResolvedRange {
+  const { bytes } = range;
+  if (bytes.end === undefined) throw new RangeError(`Cannot ${action}: a single key has no next page`);
+  if (!rangeHas(range, text)) throw new RangeError(`Cannot ${action}: the continue token is of another range`);
+  const start = mvcc.keys.bytes(`${text}\0`);
+  return { kind: 'interval', bytes: { start, end: bytes.end }, text: `${text}\0`, endText: undefined, empty: false };
+}
+
+function formatContinue(revision: Revision, text: string): string {
+  return `${revision}:${encodeURIComponent(text)}`;
+}
+
+function parseContinue(token: string, action: string): { revision: Revision; text: string } {
+  const match = /^(\d{1,16}):(.+)$/.exec(token);
+  const revision = Number(match?.[1]);
+  if (match === null || !Number.isSafeInteger(revision) || revision < 1) {
+    throw new RangeError(`Cannot ${action}: the continue token is malformed`);
+  }
+  try {
+    return { revision, text: decodeURIComponent(match[2] as string) };
+  } catch (error) {
+    throw new RangeError(`Cannot ${action}: the continue token is malformed`, { cause: error });
+  }
+}

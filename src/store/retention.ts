@@ -1,0 +1,137 @@
+import type { Clock } from '../types/clock.ts';
+import type { Revision } from '../types/revision.ts';
+
+/**
+ * How much history an embedded store or a replica keeps. Counts log entries (one per changed key), not revision
+ * numbers, and is judged at the end of each commit and by a timer, never by a read; the newest commit always stays
+ * (M18). What is bounded here is history: live keys always stay readable.
+ *
+ * A watcher that lags holds nothing back. Keep `events` above the number of writes that one turn of the event loop
+ * can make, or a watcher that was woken in that turn is passed before it could run.
+ */
+export interface Retention {
+  /** @default 10000 */
+  readonly events?: number;
+  /** Bytes of the retained values, as encoded. @default no bound */
+  readonly bytes?: number;
+  /** Milliseconds. @default no bound */
+  readonly ageMs?: number;
+}
+
+export const RETENTION_EVENTS_DEFAULT = 10_000;
+
+/** The log, as far as retention has to look at it. */
+export interface RetainedLog {
+  /** Entries in all, at least those from the low watermark on. */
+  entries(): number;
+  /** Entries with commit >= the revision. */
+  entriesFrom(revision: Revision): number;
+  /** Commit of the n-th newest entry; 0 if there are fewer. */
+  commitFromEnd(entries: number): Revision;
+  /** The first commit >= the revision; 0 if there is none. */
+  commitFrom(revision: Revision): Revision;
+}
+
+interface Kept {
+  readonly revision: Revision;
+  readonly bytes: number;
+  readonly at: number;
+}
+
+/** Validates a `retention` option. Throws RangeError. */
+export function checkRetention(retention: Retention): void {
+  for (const [name, min] of [['events', 1], ['bytes', 0], ['ageMs', 0]] as const) {
+    const value = retention[name];
+    if (value !== undefined && !(value >= min)) {
+      throw new RangeError(`Cannot open a store: retention.${name} is ${value}, allowed is ${min} and above`);
+    }
+  }
+}
+
+export interface RetentionKeeperOptions {
+  readonly retention: Retention;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly log: RetainedLog;
+  /** Called outside of any commit when age alone demands a higher floor. */
+  readonly compactTo: (revision: Revision) => void;
+}
+
+/** Says after each commit how far the low watermark has to rise. Only `bytes` and `ageMs` cost an entry per commit. */
+export class RetentionKeeper {
+  readonly #options: RetentionKeeperOptions;
+  readonly #eventsMax: number;
+  /** Whether sizes have to be measured for `note`. */
+  readonly needsBytes: boolean;
+  /** Oldest first, from `#head` on; only kept for `bytes` and `ageMs`. */
+  #kept: Kept[] = [];
+  #head = 0;
+  #bytes = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(options: RetentionKeeperOptions) {
+    this.#options = options;
+    this.#eventsMax = options.retention.events ?? RETENTION_EVENTS_DEFAULT;
+    this.needsBytes = options.retention.bytes !== undefined;
+  }
+
+  /** Takes a commit into account; returns the revision to compact to, or 0. */
+  note(revision: Revision, compactRevision: Revision, bytes: number): Revision {
+    const { retention, clock } = this.#options;
+    if (retention.bytes !== undefined || retention.ageMs !== undefined) {
+      this.#kept.push({ revision, bytes, at: clock.now() });
+      this.#bytes += bytes;
+    }
+    return Math.max(this.#floorByEvents(compactRevision), this.#floorByBytesAndAge());
+  }
+
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#kept = [];
+    this.#head = 0;
+    this.#bytes = 0;
+  }
+
+  #floorByEvents(compactRevision: Revision): Revision {
+    const { log } = this.#options;
+    if (log.entries() <= this.#eventsMax || log.entriesFrom(compactRevision) <= this.#eventsMax) return 0;
+    const floor = log.commitFromEnd(this.#eventsMax);
+    // A commit is kept whole or not at all; the newest one always.
+    if (log.entriesFrom(floor) <= this.#eventsMax) return floor;
+    const next = log.commitFrom(floor + 1);
+    return next === 0 ? floor : next;
+  }
+
+  #floorByBytesAndAge(): Revision {
+    const { retention, clock } = this.#options;
+    const now = clock.now();
+    let floor = 0;
+    while (this.#head < this.#kept.length - 1) {
+      const oldest = this.#kept[this.#head] as Kept;
+      const tooMany = retention.bytes !== undefined && this.#bytes > retention.bytes;
+      const tooOld = retention.ageMs !== undefined && now - oldest.at > retention.ageMs;
+      if (!tooMany && !tooOld) break;
+      this.#bytes -= oldest.bytes;
+      this.#head++;
+      floor = (this.#kept[this.#head] as Kept).revision;
+    }
+    if (this.#head > 1024 && this.#head * 2 > this.#kept.length) {
+      this.#kept = this.#kept.slice(this.#head);
+      this.#head = 0;
+    }
+    this.#arm(now);
+    return floor;
+  }
+
+  /** Wakes up when the oldest kept commit becomes too old, if a newer one could take its place. */
+  #arm(now: number): void {
+    const { retention, clock, compactTo } = this.#options;
+    if (retention.ageMs === undefined || this.#cancel !== undefined || this.#kept.length - this.#head < 2) return;
+    const oldest = this.#kept[this.#head] as Kept;
+    this.#cancel = clock.after(Math.max(0, oldest.at + retention.ageMs - now) + 1, () => {
+      this.#cancel = undefined;
+      const floor = this.#floorByBytesAndAge();
+      if (floor > 0) compactTo(floor);
+    });
+  }
+}

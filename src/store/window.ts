@@ -1,0 +1,129 @@
+import { CompactedError, FutureRevisionError } from '../types/errors.ts';
+import type { Revision } from '../types/revision.ts';
+
+/** Most spans kept; a relist storm without events would leave nothing else to bound them. */
+export const SPANS_MAX = 1000;
+
+/** One published span: the exact difference of the states at `after` and `revision` (M9). */
+export interface Span {
+  readonly after: Revision;
+  readonly revision: Revision;
+}
+
+/**
+ * Which revisions can be read and where a watch may start: the two floors and the holes that relists left (M9, M12, M15).
+ *
+ * ```text
+ *   compacted     C          A       S                         C oldest readable     W oldest legal start, C or C + 1
+ *   ------------- o=====o====o ..... o====o  revision          (A, S] a hole: A+1 .. S-1 cannot be read,
+ *                 ^W         ^A+1 ok ^S+1 ok                          A+2 .. S is no legal start
+ * ```
+ */
+export class Window {
+  #revision: Revision;
+  /** -1: never compacted, so that a first compact(0) is legal (M16). */
+  #compacted: Revision = -1;
+  #watchFloor: Revision = 0;
+  /** Ascending; those below the floor are dropped. */
+  #spans: Span[] = [];
+
+  constructor(revision: Revision) {
+    this.#revision = revision;
+  }
+
+  get revision(): Revision {
+    return this.#revision;
+  }
+
+  get compactRevision(): Revision {
+    return Math.max(this.#compacted, 0);
+  }
+
+  /** W: the smallest legal `fromRevision` above 0. */
+  get watchFloor(): Revision {
+    return this.#watchFloor;
+  }
+
+  /** The revision to compact to if there are too many spans, else 0. */
+  get spansFloor(): Revision {
+    return this.#spans.length > SPANS_MAX ? (this.#spans[0] as Span).revision : 0;
+  }
+
+  /** A is published, with the span that led to it if a relist did. */
+  advance(revision: Revision, after?: Revision): void {
+    this.#revision = revision;
+    if (after !== undefined) this.#spans.push({ after, revision });
+  }
+
+  /** The first snapshot of a replica: nothing older can be read, and what changed AT it is unknown (M15). */
+  prime(revision: Revision): void {
+    this.#revision = revision;
+    this.#spans = [];
+    this.raise(revision, revision + 1);
+  }
+
+  /** Raises the floors (never lowers them) and forgets spans below. */
+  raise(compacted: Revision, watchFloor: Revision): void {
+    this.#compacted = Math.max(this.#compacted, compacted);
+    this.#watchFloor = Math.max(this.#watchFloor, watchFloor);
+    while (this.#spans.length > 0 && (this.#spans[0] as Span).revision < this.#compacted) this.#spans.shift();
+  }
+
+  /**
+   * The logical compaction to `n`; a request in a hole moves to its end (M16). Returns the new low watermark.
+   * Throws `CompactedError` (n at or below it already) and `FutureRevisionError`.
+   */
+  compact(n: Revision, action: string): Revision {
+    if (n <= this.#compacted) {
+      throw new CompactedError(action, { minRevision: this.#compacted + 1, compactRevision: this.compactRevision });
+    }
+    if (n > this.#revision) throw new FutureRevisionError(action, { revision: n, currentRevision: this.#revision });
+    const hole = this.#spans.find((span) => span.after < n && n <= span.revision && isHole(span));
+    if (hole === undefined) this.raise(n, n);
+    else this.raise(hole.revision, hole.revision + 1);
+    return this.#compacted;
+  }
+
+  /** The revision a read is answered at: `undefined`, zero and below are the newest (store:R13). */
+  readable(revision: Revision | undefined, action: string): Revision {
+    if (revision === undefined) return this.#revision;
+    if (!Number.isSafeInteger(revision)) throw new RangeError(`Cannot ${action}: the revision is not a safe integer`);
+    if (revision <= 0) return this.#revision;
+    if (revision > this.#revision) {
+      throw new FutureRevisionError(action, { revision, currentRevision: this.#revision });
+    }
+    if (revision < this.#compacted) {
+      throw new CompactedError(action, { minRevision: this.#compacted, compactRevision: this.compactRevision });
+    }
+    const hole = this.#spans.find((span) => span.after < revision && revision < span.revision);
+    if (hole !== undefined) {
+      throw new CompactedError(action, { minRevision: hole.revision, compactRevision: this.compactRevision });
+    }
+    return revision;
+  }
+
+  /** Whether the state at `revision` can still be looked up (for `prevKv`, M29). */
+  isReadable(revision: Revision): boolean {
+    return revision >= this.#compacted;
+  }
+
+  /** 0 if a watch may start at `from`, else the smallest legal start at or above it (M12). */
+  illegalStart(from: Revision): Revision {
+    if (from < this.#watchFloor) return this.#watchFloor;
+    const hole = this.#spans.find((span) => span.after + 1 < from && from <= span.revision);
+    return hole === undefined ? 0 : hole.revision + 1;
+  }
+
+  /** Whether a revision is known to be applied although the log has no entry for it: it lies in a hole (M6). */
+  isInHole(revision: Revision): boolean {
+    return this.#spans.some((span) => span.after < revision && revision <= span.revision);
+  }
+
+  spanAt(revision: Revision): Span | undefined {
+    return this.#spans.find((span) => span.revision === revision);
+  }
+}
+
+function isHole(span: Span): boolean {
+  return span.revision - span.after > 1;
+}

@@ -1,0 +1,62 @@
+import type { SignalOptions } from './store.ts';
+
+/**
+ * Where a controller takes its objects from: a store prefix, a Kubernetes resource cache, the in-memory source of the
+ * test kit (ARCHITECTURE decision 16). What a source promises:
+ *
+ * 1. `list` is one consistent state, that of its `resourceVersion`. It may be an old one: the controller compares.
+ * 2. `watch({ after })` yields what happened after that version. It ends by throwing; how, does not matter, since the
+ *    controller then lists again and takes the difference. Items may come late, twice or out of order.
+ * 3. `get` is fresh: it answers a state at least as new as anything committed before the call.
+ * 4. A `uid` names one life of an object. Once deleted it never comes back; a re-created object has another uid.
+ * 5. Versions of all objects of one source have one order, `compare`.
+ *
+ * What it need not promise: to deliver every state. A lost item is made up for by any later item of that object, or by
+ * the next list.
+ */
+export interface ObjectSource<T = unknown> {
+  list(options: SignalOptions): Promise<SourceList<T>>;
+  watch(options: SourceWatchOptions): AsyncIterable<SourceWatchItem<T>>;
+  /** The object under this name now, or `undefined` if there is none. */
+  get(name: string, options: SignalOptions): Promise<SourceObject<T> | undefined>;
+  /** Negative if `a` is older than `b`, positive if newer, 0 if the same. */
+  compare(a: string, b: string): number;
+}
+
+export interface SourceWatchOptions extends SignalOptions {
+  /** Exclusive: the `resourceVersion` of a list. */
+  readonly after: string;
+}
+
+/** One state of one object. */
+export interface SourceObject<T = unknown> {
+  /** The queue key: unique among the objects that live at one time. */
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  /** The object is on its way out (in Kubernetes: it has a deletion timestamp). */
+  readonly deleting: boolean;
+  /** The content. Frozen, or never changed by anybody after it was handed out; the controller freezes it. */
+  readonly object: T;
+}
+
+export interface SourceList<T = unknown> {
+  readonly resourceVersion: string;
+  readonly items: readonly SourceObject<T>[];
+}
+
+export type SourceWatchItem<T = unknown> =
+  | { readonly type: 'added' | 'modified'; readonly object: SourceObject<T> }
+  | SourceDeletion
+  | { readonly type: 'bookmark'; readonly resourceVersion: string };
+
+/**
+ * The object is gone for good; an object that only left a selector must not be reported so. A source that cannot tell
+ * the uid leaves it `undefined`: whatever lived under the name before `resourceVersion` is gone.
+ */
+export interface SourceDeletion {
+  readonly type: 'deleted';
+  readonly name: string;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string;
+}

@@ -1,0 +1,166 @@
+import { ClosedError, CompactedError, IdentityChangedError } from '../types/errors.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
+import type { Key, Revision } from '../types/revision.ts';
+import type { Watch, WatchOptions } from '../types/store.ts';
+import { WakeIndex } from './wake-index.ts';
+import { Watcher, type WatcherHome, type WatchSource } from './watcher.ts';
+
+/** What the hub has to know of a commit: which keys, in which direction. */
+export interface PublishedCommit {
+  readonly revision: Revision;
+  /** Only on a span. */
+  readonly after?: Revision;
+  /** The span of a repair: history below it was wrong, watchers that lag are ended (M13). */
+  readonly repair?: boolean;
+  readonly changes: readonly { readonly text: string; readonly type: 'put' | 'delete' }[];
+}
+
+/**
+ * Who to wake for a commit, and whom compaction passes. One per store, peer of its versioned state.
+ *
+ * Promised: one commit wakes a watcher once; waking costs what matches; a watcher ends at most once, and idle ones are
+ * never ended by compaction. Not promised: when a woken consumer runs, so retention should be above one turn's burst.
+ */
+export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
+  readonly source: WatchSource<V, K>;
+  readonly #index = new WakeIndex<Watcher<V, K>>();
+  readonly #all = new Set<Watcher<V, K>>();
+  readonly #pending = new Set<Watcher<V, K>>();
+  /** Those with a start above the revision at which they were opened: a span may jump over it (M12). */
+  readonly #future = new Set<Watcher<V, K>>();
+  /** No pending watcher has a smaller position; keeps a rising floor from scanning them in vain. */
+  #pendingMin: Revision = Number.POSITIVE_INFINITY;
+  #isStarted: boolean;
+
+  constructor(source: WatchSource<V, K>, options: { isStarted: boolean }) {
+    this.source = source;
+    this.#isStarted = options.isStarted;
+  }
+
+  get stats(): { readonly idle: number; readonly pending: number } {
+    return { idle: this.#all.size - this.#pending.size, pending: this.#pending.size };
+  }
+
+  /** Opens a watch. Throws TypeError and RangeError for options that contradict; a start too old is told by `next()`. */
+  open(range: ResolvedRange, options: WatchOptions, identity: string): Watch<V, K> {
+    checkOptions(range, options);
+    const watcher = new Watcher<V, K>(this, range, options);
+    this.#all.add(watcher);
+    if (options.signal?.aborted === true) {
+      watcher.end(options.signal.reason);
+    } else if (this.#isStarted) {
+      this.#begin(watcher, identity);
+    }
+    return watcher;
+  }
+
+  /** The first snapshot (or the first after a reset) is published: watches that waited begin. */
+  start(identity: string): void {
+    this.#isStarted = true;
+    for (const watcher of [...this.#all]) if (watcher.state === 'waiting') this.#begin(watcher, identity);
+  }
+
+  /** After each publish, before anybody else can look. */
+  published(commit: PublishedCommit): void {
+    const { revision, after } = commit;
+    if (after !== undefined) this.#endInsideSpan(after, revision, commit.repair === true);
+    const position = after === undefined || commit.repair === true ? revision : after + 1;
+    for (const { text, type } of commit.changes) {
+      this.#index.visit(text, (watcher) => {
+        if (revision < watcher.from) return;
+        const { filter } = watcher.options;
+        if (filter !== undefined && filter === (type === 'put' ? 'noput' : 'nodelete')) return;
+        watcher.notify(position);
+      });
+    }
+  }
+
+  /** The low watermark was raised: pending watchers below it get `CompactedError`, once (M26). */
+  compacted(): void {
+    const { compactRevision, watchFloor } = this.source.window;
+    if (this.#pendingMin >= compactRevision) return;
+    this.#pendingMin = Number.POSITIVE_INFINITY;
+    for (const watcher of [...this.#pending]) {
+      if (watcher.position >= compactRevision) this.#pendingMin = Math.min(this.#pendingMin, watcher.position);
+      else watcher.end(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
+    }
+  }
+
+  /** The data were replaced: every watch that had begun ends; those that wait go on waiting (M24). */
+  reset(epoch: number): void {
+    this.#isStarted = false;
+    for (const watcher of [...this.#all]) {
+      if (watcher.state !== 'waiting') watcher.end(new IdentityChangedError('watch', epoch));
+    }
+  }
+
+  close(): void {
+    this.fail(new ClosedError('watch'));
+  }
+
+  /** Nothing will come any more: every watch ends with the error. */
+  fail(error: unknown): void {
+    for (const watcher of [...this.#all]) watcher.end(error);
+  }
+
+  becameIdle(watcher: Watcher<V, K>): void {
+    this.#pending.delete(watcher);
+    this.#index.add(watcher.range, watcher);
+    if (watcher.from > this.source.window.revision) this.#future.add(watcher);
+  }
+
+  becamePending(watcher: Watcher<V, K>): void {
+    this.#index.remove(watcher.range, watcher);
+    this.#future.delete(watcher);
+    this.#pending.add(watcher);
+    this.#pendingMin = Math.min(this.#pendingMin, watcher.position);
+  }
+
+  ended(watcher: Watcher<V, K>): void {
+    this.#index.remove(watcher.range, watcher);
+    this.#future.delete(watcher);
+    this.#pending.delete(watcher);
+    this.#all.delete(watcher);
+  }
+
+  #begin(watcher: Watcher<V, K>, identity: string): void {
+    const expected = watcher.options.identity;
+    if (expected !== undefined && expected !== identity) watcher.end(new IdentityChangedError('watch', 0));
+    else watcher.start();
+  }
+
+  /** A start that waited in the future and now lies in a hole, and, on a repair, whoever had not kept up. */
+  #endInsideSpan(after: Revision, revision: Revision, isRepair: boolean): void {
+    const { compactRevision } = this.source.window;
+    const error = () => new CompactedError('watch', { minRevision: revision + 1, compactRevision });
+    for (const watcher of [...this.#future]) {
+      if (watcher.from > revision) continue;
+      this.#future.delete(watcher);
+      if (watcher.from > after + 1) watcher.end(error());
+    }
+    if (isRepair) for (const watcher of [...this.#pending]) watcher.end(error());
+  }
+}
+
+function checkOptions(range: ResolvedRange, options: WatchOptions): void {
+  if (range.empty) throw new RangeError('Cannot watch: the range is empty, start is not below end');
+  const { fromRevision, lagEventsMax } = options;
+  if (fromRevision !== undefined && !(Number.isSafeInteger(fromRevision) && fromRevision >= 0)) {
+    throw new RangeError(`Cannot watch: fromRevision is ${fromRevision}, allowed is a safe integer from 0 on`);
+  }
+  if (options.initial === true && fromRevision !== undefined) {
+    throw new TypeError('Cannot watch: initial and fromRevision exclude each other');
+  }
+  if (options.identity !== undefined && fromRevision === undefined) {
+    throw new TypeError('Cannot watch: identity belongs to a fromRevision');
+  }
+  if (lagEventsMax !== undefined && !(Number.isSafeInteger(lagEventsMax) && lagEventsMax >= 1)) {
+    throw new RangeError(`Cannot watch: lagEventsMax is ${lagEventsMax}, allowed is a safe integer from 1 on`);
+  }
+  if (!['lag', 'coalesce', 'close'].includes(options.onSlow ?? 'lag')) {
+    throw new TypeError(`Cannot watch: onSlow is ${String(options.onSlow)}, allowed are lag, coalesce and close`);
+  }
+  if (!['noput', 'nodelete', undefined].includes(options.filter)) {
+    throw new TypeError(`Cannot watch: filter is ${String(options.filter)}, allowed are noput and nodelete`);
+  }
+}

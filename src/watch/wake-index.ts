@@ -1,0 +1,119 @@
+import { compareKeyText } from '../core/key-order.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
+
+/**
+ * Finds the entries whose range holds a key, at a cost that follows the matches and not the number of entries (M27).
+ *
+ * ```text
+ *   points     Map  key    -> entries                    one probe
+ *   prefixes   Map  prefix -> entries, and the lengths in use: { 9: 120 entries, 17: 3 }     one probe a length
+ *   intervals  array by start, with the largest end of each subtree (an implicit balanced tree), rebuilt when the set
+ *              of intervals changed; true intervals are rare, lists and watches of real users are prefixes
+ * ```
+ *
+ * `add` and `remove` are O(1) for points and prefixes. An entry that is in the index is found at most once per key.
+ */
+export class WakeIndex<T> {
+  readonly #points = new Map<string, Set<T>>();
+  readonly #prefixes = new Map<string, Set<T>>();
+  /** Number of prefixes in use by length, so that a key is probed only at those. */
+  readonly #lengths = new Map<number, number>();
+  readonly #intervals = new Map<T, IntervalNode<T>>();
+  #tree: IntervalNode<T>[] | undefined;
+
+  add(range: ResolvedRange, entry: T): void {
+    if (range.kind === 'interval') {
+      const node = { start: range.text, end: range.endText, entry, maxEnd: range.endText };
+      this.#intervals.set(entry, node);
+      this.#tree = undefined;
+      return;
+    }
+    const map = range.kind === 'point' ? this.#points : this.#prefixes;
+    const entries = map.get(range.text);
+    if (entries !== undefined) {
+      entries.add(entry);
+      return;
+    }
+    map.set(range.text, new Set([entry]));
+    if (range.kind === 'prefix') {
+      const length = range.text.length;
+      this.#lengths.set(length, (this.#lengths.get(length) ?? 0) + 1);
+    }
+  }
+
+  remove(range: ResolvedRange, entry: T): void {
+    if (range.kind === 'interval') {
+      if (this.#intervals.delete(entry)) this.#tree = undefined;
+      return;
+    }
+    const map = range.kind === 'point' ? this.#points : this.#prefixes;
+    const entries = map.get(range.text);
+    if (entries === undefined || !entries.delete(entry) || entries.size > 0) return;
+    map.delete(range.text);
+    if (range.kind === 'prefix') {
+      const length = range.text.length;
+      const left = (this.#lengths.get(length) as number) - 1;
+      if (left === 0) this.#lengths.delete(length);
+      else this.#lengths.set(length, left);
+    }
+  }
+
+  /** Calls `visit` for each entry whose range holds the key. `visit` may remove entries, the visited one too. */
+  visit(text: string, visit: (entry: T) => void): void {
+    const points = this.#points.get(text);
+    if (points !== undefined) for (const entry of [...points]) visit(entry);
+    if (this.#prefixes.size > 0) {
+      for (const length of [...this.#lengths.keys()]) {
+        if (length > text.length) continue;
+        const entries = this.#prefixes.get(length === text.length ? text : text.slice(0, length));
+        if (entries !== undefined) for (const entry of [...entries]) visit(entry);
+      }
+    }
+    if (this.#intervals.size > 0) {
+      this.#tree ??= buildTree([...this.#intervals.values()]);
+      const hits: T[] = [];
+      stab(this.#tree, 0, this.#tree.length, text, hits);
+      for (const entry of hits) visit(entry);
+    }
+  }
+}
+
+interface IntervalNode<T> {
+  readonly start: string;
+  readonly end: string | undefined;
+  readonly entry: T;
+  /** Largest end in the subtree below; `undefined` is "no upper bound". */
+  maxEnd: string | undefined;
+}
+
+/** Sorted by start; the middle of each slice is the root of that slice. */
+function buildTree<T>(nodes: IntervalNode<T>[]): IntervalNode<T>[] {
+  nodes.sort((a, b) => compareKeyText(a.start, b.start));
+  annotate(nodes, 0, nodes.length);
+  return nodes;
+}
+
+function annotate<T>(nodes: IntervalNode<T>[], from: number, to: number): string | undefined | null {
+  if (from >= to) return null;
+  const middle = (from + to) >> 1;
+  const node = nodes[middle] as IntervalNode<T>;
+  let max = node.end;
+  for (const below of [annotate(nodes, from, middle), annotate(nodes, middle + 1, to)]) {
+    if (below === null) continue;
+    if (below === undefined || max === undefined) max = undefined;
+    else if (compareKeyText(below, max) > 0) max = below;
+  }
+  node.maxEnd = max;
+  return max;
+}
+
+function stab<T>(nodes: IntervalNode<T>[], from: number, to: number, text: string, hits: T[]): void {
+  if (from >= to) return;
+  const middle = (from + to) >> 1;
+  const node = nodes[middle] as IntervalNode<T>;
+  if (node.maxEnd !== undefined && compareKeyText(text, node.maxEnd) >= 0) return;
+  stab(nodes, from, middle, text, hits);
+  if (compareKeyText(node.start, text) > 0) return;
+  if (node.end === undefined || compareKeyText(text, node.end) < 0) hits.push(node.entry);
+  stab(nodes, middle + 1, to, text, hits);
+}

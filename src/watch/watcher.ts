@@ -1,0 +1,217 @@
+import { CompactedError, SlowWatcherError } from '../types/errors.ts';
+import type { WatchBatch } from '../types/event.ts';
+import { invariant } from '../types/invariant.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
+import type { Key, Revision } from '../types/revision.ts';
+import type { Watch, WatchOptions } from '../types/store.ts';
+
+export type WatchFilter = 'noput' | 'nodelete' | undefined;
+
+/** What a watcher needs of the state it watches; the store's versioned state has this shape. */
+export interface WatchSource<V, K extends Key> {
+  readonly window: {
+    readonly revision: Revision;
+    readonly compactRevision: Revision;
+    readonly watchFloor: Revision;
+    illegalStart(from: Revision): Revision;
+  };
+  nextCommit(range: ResolvedRange, from: Revision, filter: WatchFilter): Revision;
+  entriesFrom(from: Revision): number;
+  batchAt(range: ResolvedRange, commit: Revision, filter: WatchFilter, prevKv: boolean): WatchBatch<V, K>;
+  difference(range: ResolvedRange, from: Revision, filter: WatchFilter, prevKv: boolean): WatchBatch<V, K>;
+  initial(range: ResolvedRange): WatchBatch<V, K>;
+}
+
+/** What a watcher tells its hub. */
+export interface WatcherHome<V, K extends Key> {
+  readonly source: WatchSource<V, K>;
+  /** Everything up to the newest revision is delivered: wake me at the next match. */
+  becameIdle(watcher: Watcher<V, K>): void;
+  becamePending(watcher: Watcher<V, K>): void;
+  ended(watcher: Watcher<V, K>): void;
+}
+
+/**
+ * ```text
+ *   waiting ----started----> initial ----first next()----+      waiting: the store has no snapshot yet
+ *      |                                                 v
+ *      +--- fromRevision ---> pending(p) <--match--- idle       idle: no position, nothing compaction could take
+ *                                 |  ----nothing left---> ^     pending(p): p is the first undelivered commit
+ *                                 v
+ *                               ended (error once, then done)
+ * ```
+ */
+type State = 'waiting' | 'initial' | 'idle' | 'pending' | 'ended';
+
+/** One watch: a range and a cursor into the shared log. It owns no queue; a batch is made when the consumer asks (M26). */
+export class Watcher<V, K extends Key> implements Watch<V, K> {
+  readonly range: ResolvedRange;
+  readonly options: WatchOptions;
+  /** Nothing below this revision is delivered; above the current one for a start in the future. */
+  readonly from: Revision;
+  readonly #home: WatcherHome<V, K>;
+  #state: State = 'waiting';
+  #position: Revision = 0;
+  #error: unknown;
+  #hasError = false;
+  #wake: (() => void) | undefined;
+  #isReading = false;
+  #unlisten: (() => void) | undefined;
+
+  constructor(home: WatcherHome<V, K>, range: ResolvedRange, options: WatchOptions) {
+    this.#home = home;
+    this.range = range;
+    this.options = options;
+    this.from = options.fromRevision ?? 0;
+    const { signal } = options;
+    if (signal !== undefined) {
+      const onAbort = () => this.end(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#unlisten = () => signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** First undelivered commit; only meaningful while pending. */
+  get position(): Revision {
+    return this.#position;
+  }
+
+  get progressRevision(): Revision {
+    if (this.#state === 'pending') return this.#position - 1;
+    return this.#state === 'idle' ? this.#home.source.window.revision : 0;
+  }
+
+  /** The store has a snapshot: judge the start (M12, M22) and take a position. */
+  start(): void {
+    if (this.#state !== 'waiting') return;
+    const { window } = this.#home.source;
+    const minRevision = this.from === 0 ? 0 : window.illegalStart(this.from);
+    if (this.options.initial === true) this.#state = 'initial';
+    else if (minRevision > 0) {
+      this.end(new CompactedError('watch', { minRevision, compactRevision: window.compactRevision }));
+    } else if (this.from === 0 || this.from > window.revision) this.#becomeIdle();
+    else this.#seek(this.from);
+    this.#wake?.();
+  }
+
+  /** A commit in range: from idle to pending. The consumer goes on in a microtask of its own, not inside the commit. */
+  notify(position: Revision): void {
+    this.#state = 'pending';
+    this.#position = position;
+    this.#home.becamePending(this);
+    this.#wake?.();
+  }
+
+  /** Ends the watch; with an error the consumer gets it once. */
+  end(...error: [unknown?]): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#unlisten?.();
+    if (error.length > 0) {
+      this.#error = error[0];
+      this.#hasError = true;
+    }
+    this.#home.ended(this);
+    this.#wake?.();
+  }
+
+  async next(): Promise<IteratorResult<WatchBatch<V, K>, undefined>> {
+    if (this.#isReading) throw new TypeError('Cannot read a watch: another next() is waiting, a watch has one consumer');
+    this.#isReading = true;
+    try {
+      for (;;) {
+        const batch = this.#take();
+        if (batch !== undefined) return { value: batch, done: false };
+        if (this.#state === 'ended') {
+          if (!this.#hasError) return { value: undefined, done: true };
+          this.#hasError = false;
+          throw this.#error;
+        }
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        this.#wake = undefined;
+      }
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  return(): Promise<IteratorResult<WatchBatch<V, K>, undefined>> {
+    this.#hasError = false;
+    this.end();
+    return Promise.resolve({ value: undefined, done: true });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return();
+  }
+
+  /** The next batch if there is one now. What a codec throws ends the watch: going on would lose the batch silently. */
+  #take(): WatchBatch<V, K> | undefined {
+    if (this.#state !== 'initial' && this.#state !== 'pending') return undefined;
+    try {
+      return this.#state === 'initial' ? this.#takeInitial() : this.#takePending();
+    } catch (error) {
+      this.end(error);
+      return undefined;
+    }
+  }
+
+  #takeInitial(): WatchBatch<V, K> {
+    const batch = this.#home.source.initial(this.range);
+    this.#becomeIdle();
+    return batch;
+  }
+
+  #takePending(): WatchBatch<V, K> | undefined {
+    const { source } = this.#home;
+    const { onSlow = 'lag', lagEventsMax = LAG_EVENTS_MAX_DEFAULT, filter, prevKv = false } = this.options;
+    const position = this.#position;
+    if (onSlow !== 'lag') {
+      const lagEvents = source.entriesFrom(position);
+      if (lagEvents > lagEventsMax) {
+        if (onSlow === 'close') {
+          this.end(new SlowWatcherError({ resumeRevision: position, lagEvents }));
+          return undefined;
+        }
+        const span = source.difference(this.range, position, filter, prevKv);
+        this.#becomeIdle();
+        return span.events.length === 0 ? undefined : span;
+      }
+    }
+    // The position itself, but for a span, whose position is where it starts (M26).
+    const commit = source.nextCommit(this.range, position, filter);
+    invariant(commit > 0, `a pending watcher at ${position} has a commit to deliver`);
+    const batch = source.batchAt(this.range, commit, filter, prevKv);
+    this.#seek(commit + 1);
+    return batch;
+  }
+
+  /** Looks ahead, so that a watcher with nothing left to get is idle at once and compaction cannot end it (M26). */
+  #seek(from: Revision): void {
+    const next = this.#home.source.nextCommit(this.range, from, this.options.filter);
+    if (next === 0) {
+      this.#becomeIdle();
+      return;
+    }
+    this.#state = 'pending';
+    this.#position = next;
+    this.#home.becamePending(this);
+  }
+
+  #becomeIdle(): void {
+    this.#state = 'idle';
+    this.#home.becameIdle(this);
+  }
+}
+
+export const LAG_EVENTS_MAX_DEFAULT = 1000;
