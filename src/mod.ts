@@ -1,0 +1,69 @@
+/**
+ * Plimsoll: a revisioned, watchable store and list cache with handlers that cannot miss the last state. Public names
+ * only; each is documented where it is defined.
+ *
+ * @module
+ */
+import { coreModule } from './core/module.ts';
+import { createEssenceHasherWith, type EssenceHasher, type EssenceHasherOptions } from './core/essence-hasher.ts';
+
+export { type OpenStoreOptions, openStore } from './open-store.ts';
+export { bytesCodec, jsonCodec, textCodec } from './store/codecs.ts';
+export * from './types/errors.ts';
+
+/**
+ * Makes a hasher of object essences: `xxh3-128:<32 hex>` over the RFC 8785 form of an object minus what never matters
+ * (ARCHITECTURE decision 17, docs/essence.md). Compile the exclusions once, hash often.
+ *
+ * Throws TypeError for a malformed pointer; `digest` throws `JsonSyntaxError` for bytes that are not JSON and
+ * `ValueError` for values that have no JSON form.
+ *
+ * @example
+ * ```ts
+ * import { createEssenceHasher } from 'plimsoll';
+ *
+ * const hasher = createEssenceHasher({ ignore: ['/spec/replicas'] });
+ * const a = hasher.digest({ metadata: { resourceVersion: '1' }, spec: { replicas: 1, image: 'x' } });
+ * const b = hasher.digest(new TextEncoder().encode('{"spec":{"image":"x"}}'));
+ * console.log(a === b); // true
+ * ```
+ */
+export function createEssenceHasher(options: EssenceHasherOptions = {}): EssenceHasher {
+  return createEssenceHasherWith(coreModule(), options);
+}
+
+export type { EssenceHasher, EssenceHasherOptions } from './core/essence-hasher.ts';
+export { createController } from './handlers/controller.ts';
+export { createMemoryProgress } from './handlers/progress.ts';
+export { createStoreSource } from './handlers/store-source.ts';
+export type { BackoffOptions } from './queue/backoff.ts';
+export type { Retention } from './store/retention.ts';
+export type * from './types/backend.ts';
+export type { Clock } from './types/clock.ts';
+export type { Codec } from './types/codec.ts';
+export type { DeleteEvent, PutEvent, WatchBatch, WatchEvent } from './types/event.ts';
+export type { Logger } from './types/logger.ts';
+export type { Random } from './types/random.ts';
+export type { Key, KeyRange, KeyValue, Revision } from './types/revision.ts';
+export type * from './types/source.ts';
+export type {
+  CompactResult,
+  Compare,
+  CompareResult,
+  DeleteOptions,
+  DeleteResult,
+  GetOptions,
+  Operation,
+  OperationResult,
+  PutOptions,
+  PutResult,
+  RangeRequest,
+  RangeResult,
+  SignalOptions,
+  Store,
+  StoreStats,
+  TxnRequest,
+  TxnResult,
+  Watch,
+  WatchOptions,
+} from './types/store.ts';

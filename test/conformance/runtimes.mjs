@@ -1,0 +1,89 @@
+// @ts-check
+// The runtimes of the conformance suite. Node is the one that runs the tests; the others are packages of
+// test/runtimes/package.json, apart from our own dev dependencies, and are installed when they are not there.
+import { execFile, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/**
+ * @typedef {object} Runtime
+ * @property {string} name
+ * @property {string} version
+ * @property {string} command
+ * @property {readonly string[]} args before the path of the module to run
+ * @property {NodeJS.ProcessEnv} env
+ */
+
+const folder = fileURLToPath(new URL('../runtimes/', import.meta.url));
+
+/** @type {readonly string[]} */
+export const RUNTIMES = ['node', 'deno', 'bun'];
+
+/**
+ * How to run a module. Deno gets no permission at all: the package needs none.
+ *
+ * @type {Readonly<Record<string, { command: string, args: readonly string[], env: NodeJS.ProcessEnv }>>}
+ */
+const COMMANDS = {
+  node: { command: process.execPath, args: [], env: {} },
+  deno: {
+    command: `${folder}node_modules/.bin/deno`,
+    args: ['run', '--quiet', '--no-prompt', '--node-modules-dir=manual'],
+    env: { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' },
+  },
+  bun: { command: `${folder}node_modules/.bin/bun`, args: ['run', '--no-install'], env: { NO_COLOR: '1' } },
+};
+
+/**
+ * The runtimes asked for, ready to run. Rejects when one cannot be had: a runtime that is missing is not a pass.
+ *
+ * @param {readonly string[]} names
+ * @returns {Promise<Runtime[]>}
+ */
+export async function findRuntimes(names) {
+  const { dependencies } = JSON.parse(await readFile(`${folder}package.json`, 'utf8'));
+  const versions = await Promise.all(names.map(versionOf));
+  if (names.some((name, index) => name !== 'node' && versions[index] !== dependencies[name])) await install();
+  return await Promise.all(
+    names.map(async (name) => {
+      const version = await versionOf(name);
+      const wanted = name === 'node' ? version : dependencies[name];
+      const command = COMMANDS[name];
+      if (command === undefined || version === undefined || version !== wanted) {
+        throw new Error(`Cannot run ${name}: found version ${version}, test/runtimes wants ${wanted}`);
+      }
+      return { name, version, ...command };
+    }),
+  );
+}
+
+/**
+ * What the runtime says of itself; undefined when it is not there or does not start.
+ *
+ * @param {string} name
+ * @returns {Promise<string | undefined>}
+ */
+async function versionOf(name) {
+  const command = COMMANDS[name];
+  if (command === undefined) return undefined;
+  try {
+    const { stdout } = await promisify(execFile)(command.command, ['--version']);
+    return /\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  } catch (error) {
+    console.error(`${name} is not there yet (${/** @type {{ code?: unknown }} */ (error).code})`);
+    return undefined;
+  }
+}
+
+/** `npm ci` in test/runtimes; what npm says goes to stderr. */
+async function install() {
+  console.error('Installing the runtimes of the conformance suite (test/runtimes)');
+  const child = spawn('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout.pipe(process.stderr);
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`Cannot install the runtimes: npm ended with ${code}`);
+}

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { checkDependencies } from './dependencies.ts';
+import { readProject, report } from './project.ts';
+
+const texts = new Map(readProject().map(({ path, text }) => [path, text]));
+
+describe('dependencies', () => {
+  it('are development ones, pinned, each with its reason in CONTRIBUTING.md', () => {
+    const manifest = JSON.parse(texts.get('package.json') ?? '');
+    expect(report(checkDependencies(manifest, texts.get('CONTRIBUTING.md') ?? ''))).toEqual([]);
+  });
+
+  it.each([
+    ['is a run-time dependency', { dependencies: { a: '1.0.0' } }, ''],
+    ['is not pinned exactly', { devDependencies: { a: '^1.0.0' } }, '| `a` | 1.0.0 | why |'],
+    ['has no row', { devDependencies: { a: '1.0.0' } }, '| `b` | 1.0.0 | why |'],
+    ['has no row', { devDependencies: { a: '1.0.1' } }, '| `a` | 1.0.0 | why |'],
+    ['but is not used', { devDependencies: {} }, '| `b` | 1.0.0 | why |'],
+  ])('a dependency that %s is found', (message, manifest, contributing) => {
+    expect(report(checkDependencies(manifest, contributing)).join('\n')).toContain(message);
+  });
+
+  it('a pinned one with its row is fine', () => {
+    const manifest = { devDependencies: { '@a/b': '1.0.0' } };
+    expect(checkDependencies(manifest, '| `@a/b` | 1.0.0 | why |')).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import { defineConfig, type Options } from 'tsup';
+
+/**
+ * Two bundles of the same sources. They differ in one file, how the core module is obtained:
+ *
+ * ```text
+ *   inline   mod.js  testing.js  cli.js           src/core/module.ts          bytes inlined, compiled on first use
+ *   static   mod.static.js  testing.static.js     src/core/module.static.ts   import './core.wasm?module' by the host
+ * ```
+ *
+ * Within a bundle the entries share chunks, so that an error class is one class whichever entry it came from; between
+ * the bundles nothing is shared, so that the static one does not carry the inlined bytes. No program loads both: the
+ * conditions of package.json choose one. tools/build.mjs runs this and adds what is not TypeScript.
+ */
+const common: Options = {
+  format: 'esm',
+  target: 'es2022',
+  platform: 'neutral',
+  splitting: true,
+  sourcemap: true,
+  clean: false,
+  removeNodeProtocol: false,
+  external: [/^node:/, /^bun:/, /^cloudflare:/, /\.wasm\?module$/],
+  // The sources are in the package, so a source map need not repeat them.
+  esbuildOptions: (options) => {
+    options.sourcesContent = false;
+  },
+};
+
+type Plugin = NonNullable<Options['esbuildPlugins']>[number];
+
+const staticModule: Plugin = {
+  name: 'static-module',
+  setup(build) {
+    build.onResolve({ filter: /\/module\.ts$/ }, async ({ path, importer, resolveDir, kind }) => {
+      if (path.endsWith('/module.static.ts')) return undefined;
+      const resolved = await build.resolve(path.replace(/module\.ts$/, 'module.static.ts'), {
+        importer,
+        resolveDir,
+        kind,
+      });
+      return /[\\/]src[\\/]core[\\/]module\.static\.ts$/.test(resolved.path) ? { path: resolved.path } : undefined;
+    });
+  },
+};
+
+export default defineConfig([
+  {
+    ...common,
+    entry: { mod: 'src/mod.ts', testing: 'src/testing/mod.ts', cli: 'src/cli/main.ts' },
+    dts: { entry: { mod: 'src/mod.ts', testing: 'src/testing/mod.ts' } },
+  },
+  {
+    ...common,
+    entry: { 'mod.static': 'src/mod.ts', 'testing.static': 'src/testing/mod.ts' },
+    esbuildPlugins: [staticModule],
+  },
+]);
