@@ -7,3 +7,37 @@
 // memory
 export { inputRegion, outputPointer } from './scratch';
 export { claimedBytes, setMemoryLimit } from './memory';
+
+// essence
+export {
+  essenceAnnotationNodes,
+  essenceFault,
+  essenceFaultOffset,
+  essenceHash,
+  essenceRegion,
+  essenceRuleIndex,
+  essenceRuleName,
+  essenceRuleNode,
+  essenceRules,
+  essenceScan,
+} from './essence';
+
+// keys and versions
+export { keyRegion, keyRegionBytes } from './scratch';
+export { findKey, internKey, liveKeyCount } from './key-index';
+export { headSlot, keyCount, keyLength, keyPointer } from './keys';
+export { reserve } from './reserve';
+export { append } from './append';
+export { slotAt } from './history';
+export {
+  commitRevision, createRevision, keyOfVersion, leaseTag, modRevision, tombstoneFlag, versionCount, versionNumber,
+} from './versions';
+
+// reads at a revision, the log, compaction
+export { count, range } from './reads';
+export {
+  commitFromEnd, entriesFrom, eventsAt, firstCommit, lastCommit, nextCommit, replay,
+} from './log-scan';
+export { logLength } from './revision-log';
+export { compactStep } from './compaction';
+export { verify } from './verify';

@@ -8,4 +8,6 @@ export const enum Status {
   NotFound = -1,
   /** The memory limit would be passed; nothing was changed. */
   Full = -2,
+  /** An argument names no key or version, or goes backwards: a bug of the caller. Nothing was changed. */
+  Invalid = -3,
 }

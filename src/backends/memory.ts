@@ -68,10 +68,12 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
   }
 
   get revision(): Revision {
+    this.#checkOpen('read the revision');
     return this.#mvcc.window.revision;
   }
 
   get compactRevision(): Revision {
+    this.#checkOpen('read the compact revision');
     return this.#mvcc.window.compactRevision;
   }
 
@@ -92,7 +94,7 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
 
   async put(key: K, value: V, options: PutOptions = {}): Promise<PutResult<V, K>> {
     const action = 'put a key';
-    this.#checkOpen(action);
+    this.#checkWritable(action);
     options.signal?.throwIfAborted();
     const mvcc = this.#mvcc;
     const text = mvcc.keys.text(key, action);
@@ -117,7 +119,7 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
 
   async delete(target: K | KeyRange<K>, options: DeleteOptions = {}): Promise<DeleteResult<V, K>> {
     const action = 'delete keys';
-    this.#checkOpen(action);
+    this.#checkWritable(action);
     options.signal?.throwIfAborted();
     const mvcc = this.#mvcc;
     const selected = isKey<K>(target) ? { key: target } : target;
@@ -140,7 +142,7 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
 
   async txn(request: TxnRequest<V, K>, options: SignalOptions = {}): Promise<TxnResult<V, K>> {
     const action = 'run a transaction';
-    this.#checkOpen(action);
+    this.#checkWritable(action);
     options.signal?.throwIfAborted();
     const mvcc = this.#mvcc;
     const prepared = prepareTxn(mvcc, request);
@@ -161,7 +163,7 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
 
   async compact(revision: Revision, options: SignalOptions = {}): Promise<CompactResult> {
     const action = 'compact';
-    this.#checkOpen(action);
+    this.#checkWritable(action);
     options.signal?.throwIfAborted();
     if (!Number.isSafeInteger(revision) || revision < 0) {
       throw new RangeError(`Cannot ${action}: the revision is ${revision}, allowed is a safe integer from 0 on`);
@@ -170,6 +172,7 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
   }
 
   stats(): StoreStats {
+    this.#checkOpen('read the stats');
     const { liveKeys, logEntries, versions, memoryBytes } = this.#mvcc.core.stats();
     return { keys: liveKeys, logEntries, storedVersions: versions, watchers: this.#hub.stats, memoryBytes };
   }
@@ -197,6 +200,12 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     }
   }
 
+  /** A codec runs between the look at the state and the commit: a write from inside it would pull the state away (M8). */
+  #checkWritable(action: string): void {
+    this.#checkOpen(action);
+    if (this.#mvcc.values.isInCodec) throw new TypeError(`Cannot ${action}: called from inside a codec`);
+  }
+
   #checkOpen(action: string): void {
     if (this.#isClosed) throw new ClosedError(action);
   }
@@ -213,6 +222,9 @@ function isKey<K extends Key>(target: K | KeyRange<K>): target is K {
 
 /** 64 random bits as hex: enough to tell two data sets apart. */
 function randomId(random: Random): string {
-  const word = () => Math.floor(random() * 0x1_0000_0000).toString(16).padStart(8, '0');
+  const word = () =>
+    Math.floor(random() * 0x1_0000_0000)
+      .toString(16)
+      .padStart(8, '0');
   return word() + word();
 }

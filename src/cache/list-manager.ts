@@ -1,19 +1,31 @@
-import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
+import type { Backoff } from '../queue/backoff.ts';
 import type { Applier } from '../store/applier.ts';
 import type { Change } from '../store/commit.ts';
 import type { Mvcc } from '../store/mvcc.ts';
 import { tombstone } from '../store/txn.ts';
 import type { Backend, BackendEvent, BackendPosition, BackendWatchItem, BackendWatchStream } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
-import { BackendError, ClosedError, CompactedError, IdentityChangedError, InvalidKeyError, StoreFullError, UnsupportedError } from '../types/errors.ts';
+import {
+  BackendError,
+  ClosedError,
+  CompactedError,
+  IdentityChangedError,
+  InvalidKeyError,
+  InvariantError,
+  StoreFullError,
+  UnsupportedError,
+} from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { WatchHub } from '../watch/hub.ts';
+import { AbortableItems, untilAborted } from './abortable.ts';
 import { AppliedWaits } from './applied-waits.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
+import { Questions } from './questions.ts';
 import { ReadyGate } from './ready-gate.ts';
 import { checkRevision, compareRelist, putOf, snapshotCommit } from './relist.ts';
+import { RetryPace } from './retry-pace.ts';
 
 /** How often progress is asked for while a write waits to be applied, and every how many times `status` too (M24). */
 const PROGRESS_INTERVAL_MS = 100;
@@ -54,67 +66,68 @@ class Violation extends Error {}
 export class ListManager<V, K extends Key> {
   readonly gate: ReadyGate = new ReadyGate();
   readonly stats = { violations: 0, relists: 0, connections: 0 };
-  epoch = 1;
-  identity = '';
   readonly #options: ListManagerOptions<V, K>;
   readonly #waits = new AppliedWaits();
   readonly #lifetime = new AbortController();
+  readonly #questions: Questions;
+  readonly #pace: RetryPace;
   #state: 'priming' | 'opening' | 'live' | 'relisting' = 'priming';
-  /** The largest revision in any answer of this epoch (M24). */
-  #seen: Revision = 0;
-  #connection: { readonly abort: AbortController; readonly stream: BackendWatchStream } | undefined;
-  /** What ended the connection from outside the loop. */
+  /** Ends what the loop does now: a call, a stream, or a wait between two tries. */
+  #attempt = new AbortController();
+  /** Why the attempt was ended from outside the loop. */
   #interruption: Replaced | Violation | undefined;
+  #stream: BackendWatchStream | undefined;
   #isRepair = false;
   #trustsProgress = true;
-  #requestedProgress = 0;
-  #failures = 0;
-  #relistsInRow = 0;
+  /** A progress item was asked for on this stream and has not come yet. */
+  #awaitsProgress = false;
   #cancelTick: (() => void) | undefined;
+  #isCheckingStatus = false;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(options: ListManagerOptions<V, K>) {
     this.#options = options;
+    this.#questions = new Questions(this.#lifetime.signal, () => this.#interrupt(new Replaced()));
+    this.#pace = new RetryPace(options);
+  }
+
+  get epoch(): number {
+    return this.#questions.epoch;
+  }
+
+  get identity(): string {
+    return this.#questions.identity;
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.#loop = this.#run().catch((error: unknown) => this.#end(error));
   }
 
   async close(): Promise<void> {
-    if (this.#lifetime.signal.aborted) return this.#loop;
-    const closed = new ClosedError('use the store');
-    this.#waits.rejectAll(closed);
-    this.gate.break(closed);
-    this.#options.hub.close();
-    this.#options.applier.close();
-    this.#cancelTick?.();
-    this.#lifetime.abort(closed);
-    this.#connection?.abort.abort(closed);
+    if (!this.#lifetime.signal.aborted) this.#end(new ClosedError('use the store'));
     await this.#loop;
   }
 
-  /**
-   * Asks the backend something and judges the answer's position: another identity, or a revision below one that was
-   * seen when the question was sent, means that the data were replaced (M24). Answers of an earlier epoch are
-   * `IdentityChangedError`.
-   */
-  async ask<T extends BackendPosition>(action: string, question: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { epoch } = this;
-    const seen = this.#seen;
-    const answer = await this.#untilClosed(question(this.#lifetime.signal));
-    if (epoch !== this.epoch) throw new IdentityChangedError(action, this.epoch);
-    checkRevision(answer.revision, 'a revision');
-    if (this.#isForeign(answer, seen)) {
-      this.#interrupt(new Replaced());
-      throw new IdentityChangedError(action, this.epoch + 1);
-    }
-    this.#seen = Math.max(this.#seen, answer.revision);
-    return answer;
+  /** Asks the backend something and judges the answer's position. See {@link Questions.ask}. */
+  ask<T extends BackendPosition>(
+    action: string,
+    question: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.#questions.ask(action, question, signal);
   }
 
-  /** Resolves once everything up to the revision is applied; asks for progress meanwhile (M3). */
-  async untilApplied(revision: Revision, signal: AbortSignal | undefined): Promise<void> {
+  /** A call without a position in its answer; ends with the signal or the store. */
+  call<T>(question: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return untilAborted(question, [this.#lifetime.signal, signal]);
+  }
+
+  /**
+   * Resolves once everything up to the revision is applied; asks for progress meanwhile (M3). The revision is one of
+   * `epoch`: in a later one it means nothing, and the wait rejects with `IdentityChangedError`.
+   */
+  async untilApplied(revision: Revision, epoch: number, signal: AbortSignal | undefined): Promise<void> {
+    if (epoch !== this.epoch) throw new IdentityChangedError('wait for a revision', this.epoch);
     if (revision <= this.#options.mvcc.window.revision && this.gate.isOpen) return;
     if (this.#lifetime.signal.aborted) throw this.#lifetime.signal.reason;
     const wait = this.#waits.until(revision, signal);
@@ -146,63 +159,44 @@ export class ListManager<V, K extends Key> {
     if (this.#lifetime.signal.aborted) return;
     const { logger } = this.#options;
     this.#interruption = undefined;
-    if (error instanceof Replaced) return this.#reset();
-    if (error instanceof IdentityChangedError) return;
+    this.#attempt.abort(new ClosedError('follow the backend'));
+    this.#attempt = new AbortController();
+    this.#pace.ended();
+    const { signal } = this.#attempt;
+    if (error instanceof Replaced || error instanceof IdentityChangedError) {
+      this.#reset();
+      return this.#pace.beforeRestart(signal);
+    }
     if (error instanceof Violation) {
       this.stats.violations++;
       logger?.warn('The backend broke a promise of its contract, listing again', { reason: error.message });
       this.#isRepair = true;
       this.#trustsProgress = false;
     }
-    if (error instanceof Violation || (error instanceof CompactedError && this.#state !== 'priming')) {
+    if (this.#state !== 'priming' && (error instanceof Violation || error instanceof CompactedError)) {
       this.#state = 'relisting';
-      // The first time at once; a backend that gives nothing between two relists is not asked in a hot loop.
-      if (this.#relistsInRow++ > 0) await this.#sleep();
-      return;
+      return this.#pace.beforeRestart(signal);
     }
-    if (isPermanent(error) && !this.gate.isOpen) {
-      this.gate.break(error);
-      this.#waits.rejectAll(error);
-      this.#options.hub.fail(error);
-      this.#lifetime.abort(error);
-      return;
-    }
+    if (error instanceof InvariantError || (isPermanent(error) && !this.gate.isOpen)) return this.#end(error);
     if (this.#state === 'live') this.#state = 'opening';
-    logger?.warn('The backend failed, trying again', { state: this.#state, failures: this.#failures, error });
-    await this.#sleep();
-  }
-
-  /** Waits for the backoff, or until closed. */
-  #sleep(): Promise<void> {
-    const { clock, random, backoff } = this.#options;
-    const { signal } = this.#lifetime;
-    return new Promise((resolve) => {
-      const wake = () => {
-        cancel();
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      const cancel = clock.after(backoffDelayMs(this.#failures++, backoff, random), wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
+    logger?.warn('The backend failed, trying again', { state: this.#state, failures: this.#pace.failures, error });
+    await this.#pace.sleep(signal);
   }
 
   async #prime(): Promise<void> {
     const { backend, mvcc, hub, prefixes } = this.#options;
     const { ranges } = prefixes;
-    const snapshot = await this.ask('list', (signal) => backend.range({ ranges, signal }));
+    const snapshot = await this.ask('list', (signal) => backend.range({ ranges, signal }), this.#attempt.signal);
     mvcc.publish(snapshotCommit(mvcc, snapshot), 'apply the first list');
     mvcc.window.prime(snapshot.revision);
-    this.identity = snapshot.identity;
     this.#state = 'opening';
-    this.#failures = 0;
     hub.start(this.identity);
   }
 
   async #relist(): Promise<void> {
     const { backend, mvcc, applier, prefixes } = this.#options;
     const { ranges } = prefixes;
-    const snapshot = await this.ask('list again', (signal) => backend.range({ ranges, signal }));
+    const snapshot = await this.ask('list again', (signal) => backend.range({ ranges, signal }), this.#attempt.signal);
     const outcome = compareRelist(mvcc, snapshot, { isRepair: this.#isRepair });
     if (outcome.type === 'replaced') throw new Replaced();
     this.stats.relists++;
@@ -212,42 +206,40 @@ export class ListManager<V, K extends Key> {
     } else if (this.#isRepair) applier.distrustHistory();
     this.#isRepair = false;
     this.#state = 'opening';
-    this.#failures = 0;
     this.#settle();
   }
 
-  /** OPENING and LIVE: one connection, from its `open` to its end. */
+  /** OPENING and LIVE: one connection, from its `open` to its end. Ends by a throw. */
   async #follow(): Promise<void> {
-    const { backend, mvcc, prefixes } = this.#options;
-    const abort = new AbortController();
-    const seen = this.#seen;
+    const { backend, mvcc, prefixes, logger } = this.#options;
+    const { signal } = this.#attempt;
+    const { seen } = this.#questions;
     this.stats.connections++;
     const fromRevision = mvcc.window.revision + 1;
-    const stream = backend.watch({ ranges: prefixes.ranges, fromRevision, signal: abort.signal });
-    const items = stream[Symbol.asyncIterator]();
-    this.#connection = { abort, stream };
-    this.#requestedProgress = 0;
+    const stream = backend.watch({ ranges: prefixes.ranges, fromRevision, signal });
+    const items = new AbortableItems(stream[Symbol.asyncIterator](), signal);
+    this.#stream = stream;
+    this.#awaitsProgress = false;
     try {
       for (;;) {
-        const { value, done } = await untilAborted(items.next(), abort.signal);
+        const { value, done } = await items.next();
         if (done === true) throw new BackendError('follow the backend', 'the stream ended');
         if (this.#state === 'opening') this.#opened(value, seen);
         else this.#apply(value);
       }
     } finally {
-      this.#connection = undefined;
-      abort.abort(new ClosedError('follow the backend'));
-      this.#discard(items);
+      this.#stream = undefined;
+      // A backend that fails at it, or takes its time, is not worth waiting for.
+      items.return().catch((error: unknown) => logger?.debug('A stream ended with an error', { error }));
     }
   }
 
   #opened(item: BackendWatchItem, seen: Revision): void {
     if (item.type !== 'open') throw new Violation(`the stream began with ${item.type}, not with open`);
     checkRevision(item.revision, 'a revision');
-    if (this.#isForeign(item, seen)) throw new Replaced();
-    this.#seen = Math.max(this.#seen, item.revision);
+    if (!this.#questions.admit(item, seen)) throw new Replaced();
     this.#state = 'live';
-    this.#failures = 0;
+    this.#pace.opened();
     this.gate.open();
     this.#settle();
     if (this.#waits.size > 0) this.#requestProgress();
@@ -257,22 +249,22 @@ export class ListManager<V, K extends Key> {
     const { mvcc, applier, prefixes } = this.#options;
     checkRevision(item.revision, 'a revision');
     const applied = mvcc.window.revision;
-    this.#seen = Math.max(this.#seen, item.revision);
     if (item.type === 'open') throw new Violation('the stream was opened twice');
     if (item.type === 'progress') {
-      const isAnswer = this.#requestedProgress > 0;
-      if (isAnswer) this.#requestedProgress--;
+      const isAnswer = this.#awaitsProgress;
+      this.#awaitsProgress = false;
       // After a violation only an answer to a question of ours counts (M13).
-      if (item.revision > applied && (isAnswer || this.#trustsProgress)) mvcc.window.advance(item.revision);
+      if (item.revision <= applied || !(isAnswer || this.#trustsProgress)) return;
+      mvcc.window.advance(item.revision);
     } else if (item.revision <= applied) {
-      if (!this.#isKnown(item.revision, item.events)) {
-        throw new Violation(`a change at ${item.revision} came after revision ${applied} was proven complete`);
-      }
+      if (this.#isKnown(item.revision, item.events)) return;
+      throw new Violation(`a change at ${item.revision} came after revision ${applied} was proven complete`);
     } else {
       const changes = item.events.map((event) => this.#change(event)).filter(({ text }) => prefixes.has(text));
       applier.commit({ revision: item.revision, changes }, 'apply a change');
     }
-    this.#relistsInRow = 0;
+    this.#questions.note(item.revision);
+    this.#pace.succeeded();
     this.#settle();
   }
 
@@ -294,26 +286,34 @@ export class ListManager<V, K extends Key> {
     });
   }
 
-  #isForeign(position: BackendPosition, seen: Revision): boolean {
-    if (this.identity !== '' && position.identity !== '' && position.identity !== this.identity) return true;
-    return position.revision < seen;
-  }
-
   /** RESET: whatever was known is void, and every watch, wait and position with it (M24). */
   #reset(): void {
     const { mvcc, hub, applier, logger } = this.#options;
-    this.epoch++;
-    logger?.warn('The data behind the store were replaced, starting anew', { epoch: this.epoch });
+    this.#questions.reset();
     this.gate.shut();
     applier.clear();
     mvcc.clear();
-    this.identity = '';
-    this.#seen = 0;
     this.#isRepair = false;
     this.#trustsProgress = true;
     this.#state = 'priming';
     hub.reset(this.epoch);
     this.#waits.rejectAll(new IdentityChangedError('wait for a revision', this.epoch));
+    logger?.warn('The data behind the store were replaced, starting anew', { epoch: this.epoch });
+  }
+
+  /** For good: closed, or broken by what trying again cannot mend. Waits and watches first, then backend calls. */
+  #end(error: unknown): void {
+    const { applier, hub, logger } = this.#options;
+    const closed = new ClosedError('use the store');
+    this.#waits.rejectAll(error);
+    this.gate.break(error);
+    if (error instanceof ClosedError) hub.close();
+    else hub.fail(error);
+    applier.close();
+    this.#cancelTick?.();
+    this.#lifetime.abort(closed);
+    this.#attempt.abort(closed);
+    if (!(error instanceof ClosedError)) logger?.error('The replica has given up', { error });
   }
 
   #settle(): void {
@@ -322,15 +322,20 @@ export class ListManager<V, K extends Key> {
 
   #interrupt(reason: Replaced | Violation): void {
     this.#interruption ??= reason;
-    this.#connection?.abort.abort(reason);
+    this.#attempt.abort(reason);
   }
 
   #requestProgress(): void {
-    const { backend } = this.#options;
-    const stream = this.#connection?.stream;
+    const { backend, logger } = this.#options;
+    const stream = this.#stream;
     if (this.#state !== 'live' || !backend.capabilities.progress || stream?.requestProgress === undefined) return;
-    this.#requestedProgress++;
-    stream.requestProgress();
+    this.#awaitsProgress = true;
+    try {
+      stream.requestProgress();
+    } catch (error) {
+      // The write that waits is committed; that this request failed must not make it look failed.
+      logger?.warn('The backend refused a request for progress', { error });
+    }
   }
 
   /** While anybody waits: ask for progress, and now and then whether the data are still the same (M24). */
@@ -345,34 +350,18 @@ export class ListManager<V, K extends Key> {
     });
   }
 
+  /** At most one at a time: a backend that hangs must not collect them. */
   async #checkStatus(): Promise<void> {
+    if (this.#isCheckingStatus) return;
+    this.#isCheckingStatus = true;
     try {
       await this.ask('ask for the status', (signal) => this.#options.backend.status({ signal }));
     } catch (error) {
       this.#options.logger?.debug('The status of the backend is unknown', { error });
+    } finally {
+      this.#isCheckingStatus = false;
     }
   }
-
-  async #untilClosed<T>(promise: Promise<T>): Promise<T> {
-    return untilAborted(promise, this.#lifetime.signal);
-  }
-
-  /** Ends a stream that is no longer read. A backend that fails at it is not worth waiting for, but worth a line. */
-  #discard(items: AsyncIterator<BackendWatchItem>): void {
-    items.return?.().then(undefined, (error: unknown) => {
-      this.#options.logger?.debug('A stream ended with an error', { error });
-    });
-  }
-}
-
-/** The promise's outcome, or a rejection with the signal's reason if that comes first. The loser is not left unhandled. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 /** What trying again cannot mend. */

@@ -1,7 +1,7 @@
 import { compareKeyText } from '../core/key-order.ts';
 import type { Change, Commit } from '../store/commit.ts';
-import { tombstone } from '../store/txn.ts';
 import type { Mvcc } from '../store/mvcc.ts';
+import { tombstone } from '../store/txn.ts';
 import { cellsEqual } from '../store/values.ts';
 import type { BackendKeyValue, BackendRangeResponse } from '../types/backend.ts';
 import { BackendError } from '../types/errors.ts';

@@ -6,7 +6,7 @@ import { KeySpace } from '../store/keyspace.ts';
 import { Mvcc } from '../store/mvcc.ts';
 import { get, range } from '../store/read.ts';
 import type { Retention } from '../store/retention.ts';
-import { type PreparedTxn, prepareTxn } from '../store/txn.ts';
+import { type PreparedOperation, type PreparedTxn, prepareTxn } from '../store/txn.ts';
 import { EncodedValues } from '../store/values.ts';
 import type { Backend, BackendTxnResponse } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
@@ -29,6 +29,7 @@ import type {
   DeleteResult,
   GetOptions,
   Operation,
+  OperationResult,
   PutOptions,
   PutResult,
   RangeRequest,
@@ -142,11 +143,12 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
   async put(key: K, value: V, options: PutOptions = {}): Promise<PutResult<V, K>> {
     const action = 'put a key';
     const operation: Operation<V, K> = { type: 'put', key, value, prevKv: options.prevKv === true };
-    const { revision, responses } = await this.#guarded(action, key, operation, options);
-    const response = responses[0];
-    return response?.type === 'put' && response.prevKv !== undefined
-      ? { revision, prevKv: response.prevKv }
-      : { revision };
+    return this.#guarded(action, key, operation, options, ({ revision, responses }) => {
+      const response = responses[0];
+      return response?.type === 'put' && response.prevKv !== undefined
+        ? { revision, prevKv: response.prevKv }
+        : { revision };
+    });
   }
 
   async delete(target: K | KeyRange<K>, options: DeleteOptions = {}): Promise<DeleteResult<V, K>> {
@@ -158,11 +160,12 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     }
     const operation: Operation<V, K> = { type: 'delete', prevKv: options.prevKv === true, ...selected };
     const key = 'key' in selected ? selected.key : undefined;
-    const { revision, responses } = await this.#guarded(action, key, operation, options);
-    const response = responses[0];
-    if (response?.type !== 'delete') throw new BackendError(action, 'the answer is not that of a delete');
-    const { deleted, prevKvs } = response;
-    return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
+    return this.#guarded(action, key, operation, options, ({ revision, responses }) => {
+      const response = responses[0];
+      const deleted = response?.type === 'delete' ? response.deleted : 0;
+      const prevKvs = response?.type === 'delete' ? response.prevKvs : undefined;
+      return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
+    });
   }
 
   async txn(request: TxnRequest<V, K>, options: SignalOptions = {}): Promise<TxnResult<V, K>> {
@@ -184,8 +187,9 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     if (!Number.isSafeInteger(revision) || revision < 0) {
       throw new RangeError(`Cannot ${action}: the revision is ${revision}, allowed is a safe integer from 0 on`);
     }
-    await this.#backend.compact(options.signal === undefined ? { revision } : { revision, signal: options.signal });
-    await this.#manager.untilApplied(revision, options.signal);
+    const { epoch } = this.#manager;
+    await this.#manager.call((signal) => this.#backend.compact({ revision, signal }), options.signal);
+    await this.#manager.untilApplied(revision, epoch, options.signal);
     const { window } = this.#mvcc;
     if (revision > window.compactRevision) this.#applier.compact(revision, action);
     return { requested: revision, compactRevision: window.compactRevision };
@@ -206,59 +210,89 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     return this.close();
   }
 
-  /** One operation, with `expect` as a compare; a failed one reads the key's revision in the same transaction. */
-  async #guarded(
+  /**
+   * One operation, with `expect` as a compare; a failed one reads the key's revision in the same transaction. `shape`
+   * makes the answer of the call from that of the transaction.
+   */
+  async #guarded<R>(
     action: string,
     key: K | undefined,
     operation: Operation<V, K>,
     options: PutOptions,
-  ): Promise<TxnResult<V, K>> {
-    if (options.expect === undefined || key === undefined) {
-      return this.#write(action, { then: [operation] }, options);
+    shape: (result: TxnResult<V, K>) => R,
+  ): Promise<R> {
+    const then = [operation];
+    const expectedRevision = options.expect?.modRevision ?? 0;
+    if (!Number.isSafeInteger(expectedRevision) || expectedRevision < 0) {
+      throw new RangeError(`Cannot ${action}: expect.modRevision is not a safe integer from 0 on`);
     }
-    const expectedRevision = options.expect.modRevision;
-    const result = await this.#write(
-      action,
-      {
-        compare: [{ key, target: 'mod', result: '=', value: expectedRevision }],
-        then: [operation],
-        else: [{ type: 'range', key, keysOnly: true }],
-      },
-      options,
-    );
-    if (result.succeeded) return result;
-    const found = result.responses[0];
-    const actualRevision = (found?.type === 'range' && found.kvs[0]?.modRevision) || 0;
-    throw new ConflictError(action, { key, expectedRevision, actualRevision });
+    const isGuarded = options.expect !== undefined && key !== undefined;
+    const request: TxnRequest<V, K> = isGuarded
+      ? {
+          compare: [{ key, target: 'mod', result: '=', value: expectedRevision }],
+          then,
+          else: [{ type: 'range', key, keysOnly: true }],
+        }
+      : { then };
+    const conflict = (result: TxnResult<V, K>) => {
+      const found = result.responses[0];
+      const actualRevision = (found?.type === 'range' && found.kvs[0]?.modRevision) || 0;
+      return new ConflictError(action, { key: key as K, expectedRevision, actualRevision });
+    };
+    try {
+      const result = await this.#write(action, request, options);
+      if (!result.succeeded) throw conflict(result);
+      return shape(result);
+    } catch (error) {
+      if (!(error instanceof NotAppliedError)) throw error;
+      // The wait was cut short. A write that did not happen is a conflict still; one that did has its own answer.
+      const result = error.result as TxnResult<V, K>;
+      if (!result.succeeded) throw conflict(result);
+      throw new NotAppliedError(action, { revision: error.revision, result: shape(result) }, { cause: error.cause });
+    }
   }
 
   async #write(action: string, request: TxnRequest<V, K>, options: SignalOptions): Promise<TxnResult<V, K>> {
     this.#checkOpen(action);
     const { signal } = options;
     signal?.throwIfAborted();
-    const mvcc = this.#mvcc;
-    const prepared = prepareTxn(mvcc, request);
-    const answer = await this.#send(action, prepared, signal);
-    const branch = answer.succeeded ? prepared.then : prepared.else;
-    const responses = fromBackendResponses(mvcc, branch, answer.responses);
-    const result = { revision: answer.revision, succeeded: answer.succeeded, responses };
+    const prepared = prepareTxn(this.#mvcc, request);
+    const { epoch } = this.#manager;
+    const result = await this.#send(action, prepared, signal);
     if (!this.#touches(prepared)) return result;
     try {
-      await this.#manager.untilApplied(answer.revision, signal);
+      await this.#manager.untilApplied(result.revision, epoch, signal);
     } catch (error) {
       if (error instanceof IdentityChangedError) throw error;
-      throw new NotAppliedError(action, { revision: answer.revision, result }, { cause: error });
+      throw new NotAppliedError(action, { revision: result.revision, result }, { cause: error });
     }
-    this.#checkEvidence(prepared, result);
+    if (epoch === this.#manager.epoch) this.#checkEvidence(prepared, result);
     return result;
   }
 
-  /** An answer that got lost is `BackendError {maybeCommitted}`; an error the backend named itself passes (M4). */
-  async #send(action: string, prepared: PreparedTxn, signal: AbortSignal | undefined): Promise<BackendTxnResponse> {
+  /**
+   * An answer that got lost, or that cannot be read, is `BackendError {maybeCommitted}`; an error that the backend named
+   * itself passes (M4).
+   */
+  async #send(action: string, prepared: PreparedTxn, signal: AbortSignal | undefined): Promise<TxnResult<V, K>> {
     const request = toBackendTxn(this.#mvcc, prepared);
+    let answer: BackendTxnResponse | undefined;
     try {
-      return await this.#manager.ask(action, () => this.#backend.txn(signal === undefined ? request : { ...request, signal }));
+      const { revision, succeeded, responses } = await this.#manager.ask(
+        action,
+        async (aborted) => {
+          answer = await this.#backend.txn({ ...request, signal: aborted });
+          return answer;
+        },
+        signal,
+      );
+      const branch = succeeded ? prepared.then : prepared.else;
+      return { revision, succeeded, responses: fromBackendResponses(this.#mvcc, branch, responses) };
     } catch (error) {
+      if (error instanceof IdentityChangedError) throw error;
+      if (answer !== undefined) {
+        throw new BackendError(action, 'the answer cannot be read', { cause: error, maybeCommitted: true });
+      }
       if (signal?.aborted === true) throw signal.reason;
       if (error instanceof PlimsollError && !(error instanceof ClosedError)) throw error;
       throw new BackendError(action, 'the answer was lost', { cause: error, maybeCommitted: true });
@@ -279,21 +313,34 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     const { revision } = result;
     if (revision < window.watchFloor || window.isInHole(revision)) return;
     const branch = result.succeeded ? prepared.then : prepared.else;
-    for (const operation of branch) {
-      if (operation.type !== 'put' || !this.#prefixes.has(operation.text)) continue;
-      if (!this.#mvcc.hasCommit(operation.text, revision)) {
+    for (const [index, operation] of branch.entries()) {
+      const text = writtenKey(operation, result.responses[index]);
+      if (text !== undefined && this.#prefixes.has(text) && !this.#mvcc.hasCommit(text, revision)) {
         this.#manager.distrust(`an own write at ${revision} is not in the history that the stream brought`);
         return;
       }
     }
   }
 
+  /** Throws `ClosedError`, or what has broken the replica for good. */
   #checkOpen(action: string): void {
     if (this.#isClosed) throw new ClosedError(action);
+    const { failure } = this.#manager.gate;
+    if (failure !== undefined) throw failure;
   }
 
   #checkReadable(action: string): void {
     this.#checkOpen(action);
     if (!this.#manager.gate.isOpen) throw new NotReadyError(action);
   }
+}
+
+/** The one key that an operation wrote, if it is known from the request and the answer alone. */
+function writtenKey<V, K extends Key>(
+  operation: PreparedOperation,
+  response: OperationResult<V, K> | undefined,
+): string | undefined {
+  if (operation.type === 'put') return operation.text;
+  const isDelete = operation.type === 'delete' && response?.type === 'delete' && response.deleted > 0;
+  return isDelete && operation.range.kind === 'point' ? operation.range.text : undefined;
 }

@@ -1,19 +1,34 @@
 import type { Mvcc } from '../store/mvcc.ts';
 import type { PreparedOperation, PreparedTxn } from '../store/txn.ts';
-import type { BackendKeyValue, BackendOperation, BackendOperationResponse, BackendTxnRequest } from '../types/backend.ts';
+import type {
+  BackendKeyValue,
+  BackendOperation,
+  BackendOperationResponse,
+  BackendTxnRequest,
+  ByteRange,
+} from '../types/backend.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue } from '../types/revision.ts';
 import type { OperationResult } from '../types/store.ts';
 
+/**
+ * `start >= end` selects nothing, but its bytes may say something else: an end of no bytes is "no upper bound" to a
+ * backend, so `{ start: 'b', end: '' }` would be everything from `b` on. This one is empty whoever reads it.
+ */
+const NOTHING: ByteRange = { start: Uint8Array.of(1), end: Uint8Array.of(1) };
+
 /** A prepared transaction in the backend's terms: bytes for keys, ranges and values. */
 export function toBackendTxn<V, K extends Key>(mvcc: Mvcc<V, K>, txn: PreparedTxn): BackendTxnRequest {
+  const bytesOf = ({ empty, bytes }: ResolvedRange) => (empty ? NOTHING : bytes);
   const operation = (prepared: PreparedOperation): BackendOperation => {
     if (prepared.type === 'put') {
       return { type: 'put', key: mvcc.keys.bytes(prepared.text), value: mvcc.values.bytes(prepared.cell) };
     }
     if (prepared.type === 'delete') {
-      return { type: 'delete', range: prepared.range.bytes, prevKv: prepared.prevKv };
+      return { type: 'delete', range: bytesOf(prepared.range), prevKv: prepared.prevKv };
     }
-    return { type: 'range', range: prepared.range.bytes, limit: prepared.limit, keysOnly: prepared.keysOnly };
+    const { range, limit, keysOnly, countOnly } = prepared;
+    return { type: 'range', range: bytesOf(range), limit: countOnly ? 1 : limit, keysOnly: keysOnly || countOnly };
   };
   return {
     compare: txn.compare.map(({ text, target, result, value }) => ({

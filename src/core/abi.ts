@@ -12,9 +12,89 @@ export interface MemoryExports {
   setMemoryLimit(bytes: number): void;
 }
 
-export interface CoreExports extends MemoryExports {}
+/** The essence scan and hash, `assembly/essence.ts`. */
+export interface EssenceExports {
+  /** Makes room for the rules, once, before the first scan; node ids start at 1. */
+  essenceRules(nodeCount: number, edgeCount: number, root: number): number;
+  essenceRuleNode(node: number, flags: number, any: number): void;
+  /** The name is the first `length` bytes of the input region. */
+  essenceRuleName(node: number, length: number, child: number): number;
+  essenceRuleIndex(node: number, index: number, child: number): void;
+  essenceAnnotationNodes(prefixes: number, domains: number, markers: number): void;
+  /** Canonicalises the first `length` bytes of the input region: the length of the canonical text, or a status. */
+  essenceScan(length: number, rejectDuplicates: number): number;
+  essenceFault(): number;
+  essenceFaultOffset(): number;
+  /** Hashes bytes of the memory; a pointer to the 41 ASCII bytes of the digest, always the same one. */
+  essenceHash(pointer: number, length: number): number;
+  /** Where the core keeps what; 0 is the canonical text. */
+  essenceRegion(region: number): number;
+}
+
+/**
+ * The key index and the revision log. A range is `(pointer, startLength, endLength)`: the bytes of `start`, right behind
+ * them those of `end`; `endLength` 0 is "no upper bound", -1 the point `start` (`assembly/key-range.ts`). Slots and key
+ * ids are non-negative; where a slot or id that names nothing would be answered as a number, the answer is NaN or -1.
+ */
+export interface KeyLogExports {
+  /** Pointer to the fixed region for short keys, and its size. */
+  keyRegion(): number;
+  keyRegionBytes(): number;
+  /** `STATUS_OK` or `STATUS_FULL`, `assembly/reserve.ts`. */
+  reserve(events: number, newKeys: number, newKeyBytes: number, longestKeyBytes: number): number;
+  internKey(pointer: number, length: number): number;
+  findKey(pointer: number, length: number): number;
+  /** 0 for an id that names no key. */
+  keyPointer(keyId: number): number;
+  keyLength(keyId: number): number;
+  append(
+    keyId: number,
+    commit: number,
+    mod: number,
+    create: number,
+    version: number,
+    lease: number,
+    tombstone: number,
+  ): number;
+  headSlot(keyId: number): number;
+  slotAt(keyId: number, revision: number): number;
+  commitRevision(slot: number): number;
+  modRevision(slot: number): number;
+  createRevision(slot: number): number;
+  versionNumber(slot: number): number;
+  leaseTag(slot: number): number;
+  keyOfVersion(slot: number): number;
+  tombstoneFlag(slot: number): number;
+  range(pointer: number, startLength: number, endLength: number, revision: number, limit: number): number;
+  count(pointer: number, startLength: number, endLength: number, revision: number): number;
+  nextCommit(pointer: number, startLength: number, endLength: number, from: number, filter: number): number;
+  eventsAt(pointer: number, startLength: number, endLength: number, commit: number, filter: number): number;
+  replay(
+    pointer: number,
+    startLength: number,
+    endLength: number,
+    from: number,
+    filter: number,
+    eventsMax: number,
+  ): number;
+  entriesFrom(from: number): number;
+  commitFromEnd(entries: number): number;
+  logLength(): number;
+  firstCommit(): number;
+  lastCommit(): number;
+  /** Output: freed slots, dropped keys, done, offset of the dropped keys; `assembly/compaction.ts`. */
+  compactStep(revision: number, budget: number): number;
+  keyCount(): number;
+  liveKeyCount(): number;
+  versionCount(): number;
+  /** 0, or the number of the first broken statement of `assembly/verify.ts`. */
+  verify(): number;
+}
+
+export interface CoreExports extends MemoryExports, EssenceExports, KeyLogExports {}
 
 /** Status codes of `assembly/status.ts`. */
 export const STATUS_OK = 0;
 export const STATUS_NOT_FOUND = -1;
 export const STATUS_FULL = -2;
+export const STATUS_INVALID = -3;

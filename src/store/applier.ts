@@ -39,17 +39,18 @@ export class Applier<V, K extends Key> {
     this.#retention = new RetentionKeeper({ retention, clock, log: mvcc, compactTo: (floor) => this.#trim(floor) });
   }
 
-  /** Publishes one commit. Throws `StoreFullError` with nothing changed. */
+  /** Publishes one commit. Throws `StoreFullError`, and what `toJSON` of a trusted value throws, with nothing changed. */
   commit(commit: Commit, action: string): void {
     const mvcc = this.#mvcc;
+    // Before anything is published: of a trusted value, this runs `toJSON`, which may throw.
+    const bytes = this.#retention.needsBytes ? this.#bytesOf(commit) : 0;
     mvcc.publish(commit, action);
     this.#listener.published(commit);
-    const bytes = this.#retention.needsBytes ? this.#bytesOf(commit) : 0;
     const noted = this.#retention.note(commit.revision, mvcc.window.watchFloor, bytes);
     const floor = Math.max(noted, mvcc.window.spansFloor);
     const isRaised = floor > mvcc.window.compactRevision;
     if (isRaised) this.#raise(floor);
-    this.#compactor.onCommit(isRaised);
+    this.#compactor.onCommit(commit.changes.length, isRaised);
   }
 
   /**

@@ -1,9 +1,13 @@
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
+import { checkJsonData } from './json-data.ts';
 
 /**
  * Plain JSON data as UTF-8 JSON text: the default wherever values have to be bytes. Strings become JSON strings.
- * `encode` throws `ValueError` for bytes and for what JSON has no text for; `decode` throws the platform's SyntaxError.
+ *
+ * `encode` throws `ValueError` for bytes and for everything that JSON text would lose or change (NaN, Date, Map, class
+ * instances, lone surrogates): the same values that a store without a codec refuses. `decode` throws the platform's
+ * SyntaxError for what is not JSON, and TypeError for what is not UTF-8.
  */
 export function jsonCodec<V = unknown>(): Codec<V> {
   const encoder = new TextEncoder();
@@ -13,9 +17,8 @@ export function jsonCodec<V = unknown>(): Codec<V> {
       if (value instanceof Uint8Array) {
         throw new ValueError('encode a value', { path: '', reason: 'is bytes, use bytesCodec() for a store of bytes' });
       }
-      const text: string | undefined = JSON.stringify(value);
-      if (text === undefined) throw new ValueError('encode a value', { path: '', reason: 'has no JSON text' });
-      return encoder.encode(text);
+      checkJsonData(value, 'encode a value');
+      return encoder.encode(JSON.stringify(value));
     },
     decode(bytes: Uint8Array): V {
       return JSON.parse(decoder.decode(bytes)) as V;
@@ -44,8 +47,8 @@ export function bytesCodec(): Codec<Uint8Array> {
       if (!(value instanceof Uint8Array)) {
         throw new ValueError('encode a value', { path: '', reason: 'is not a Uint8Array' });
       }
-      return value.slice();
+      return new Uint8Array(value);
     },
-    decode: (bytes: Uint8Array): Uint8Array => bytes.slice(),
+    decode: (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes),
   };
 }

@@ -2,8 +2,10 @@ import type { Clock } from '../types/clock.ts';
 
 /** Log entries per slice from the timer: well under a millisecond of work. */
 const SLICE_ENTRIES = 4096;
-/** Log entries per slice taken along by a commit: more than a commit adds, so that writers without a pause keep up. */
+/** Entries that commits add before they take a slice along: one call of the core is dearer than one entry. */
 const COMMIT_ENTRIES = 64;
+/** Entries done for each one added by a commit: above 1, so that writers who never let a timer run keep up too. */
+const COMMIT_PACE = 2;
 
 export interface CompactorOptions {
   readonly clock: Pick<Clock, 'after'>;
@@ -19,6 +21,8 @@ export class Compactor {
   readonly #clock: Pick<Clock, 'after'>;
   readonly #step: (budget: number) => boolean;
   #isBehind = false;
+  /** Entries added by commits since the last slice. */
+  #added = 0;
   #cancel: (() => void) | undefined;
 
   constructor(options: CompactorOptions) {
@@ -32,16 +36,27 @@ export class Compactor {
     this.#arm();
   }
 
-  /** At the end of a commit, which may have raised the low watermark: take a small slice along, the rest by timer. */
-  onCommit(wasRaised: boolean): void {
+  /**
+   * At the end of a commit of so many entries, which may have raised the low watermark: takes work along in proportion,
+   * the rest is for the timer.
+   */
+  onCommit(entries: number, wasRaised: boolean): void {
     if (wasRaised) this.#isBehind = true;
     if (!this.#isBehind) return;
-    if (this.#step(COMMIT_ENTRIES)) this.stop();
+    this.#added += entries;
+    if (this.#added < COMMIT_ENTRIES) {
+      this.#arm();
+      return;
+    }
+    const budget = this.#added * COMMIT_PACE;
+    this.#added = 0;
+    if (this.#step(budget)) this.stop();
     else this.#arm();
   }
 
   stop(): void {
     this.#isBehind = false;
+    this.#added = 0;
     this.#cancel?.();
     this.#cancel = undefined;
   }

@@ -51,13 +51,14 @@ export class KeySpace<K extends Key> {
       return this.#decoder.decode(bytes);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      throw new InvalidKeyError(action, 'the key is not UTF-8', bytes.slice());
+      throw new InvalidKeyError(action, 'the key is not UTF-8', new Uint8Array(bytes));
     }
   }
 
   /** Checks and encodes a range. Throws TypeError for anything but exactly one of the three shapes. */
   resolve(range: KeyRange<K>, action: string): ResolvedRange {
-    if (typeof range !== 'object' || range === null) throw new TypeError(`Cannot ${action}: the range is not an object`);
+    if (typeof range !== 'object' || range === null)
+      throw new TypeError(`Cannot ${action}: the range is not an object`);
     const shapes = Number('key' in range) + Number('prefix' in range) + Number('start' in range);
     if (shapes !== 1 || ('end' in range && !('start' in range))) {
       throw new TypeError(`Cannot ${action}: a range has exactly one of key, prefix, or start with an optional end`);

@@ -199,12 +199,13 @@ export class Mvcc<V, K extends Key> {
   }
 
   /**
-   * The difference between the states at `from - 1` and now, made for one watcher that lags (M14). A key that came and
+   * The difference between the state before `from` and now, made for one watcher that lags (M14). A key that came and
    * went in between is left out unless the older state is compacted, when nobody can tell.
    */
   difference(range: ResolvedRange, from: Revision, filter: EventFilter, prevKv: boolean): WatchBatch<V, K> {
     const core = this.#core;
-    const after = from - 1;
+    // A watcher at the end of a span is one that a repair woke: it has the state before the span (M13).
+    const after = this.#window.spanAt(from)?.after ?? from - 1;
     const ids = new Set<number>();
     for (const slot of core.replay(range.bytes, from, 0, Number.MAX_SAFE_INTEGER)) ids.add(core.keyOf(slot));
     const ordered = [...ids].sort((a, b) => compareKeyText(this.#texts[a] as string, this.#texts[b] as string));

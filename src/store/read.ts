@@ -11,7 +11,10 @@ export function get<V, K extends Key>(mvcc: Mvcc<V, K>, key: K, options: GetOpti
   return slot < 0 ? undefined : mvcc.kv(slot);
 }
 
-/** Keys of a range in unsigned byte order, a page at a time if `limit` is given. */
+/**
+ * Keys of a range in unsigned byte order, a page at a time if `limit` is given. With `continue`, `count` is that of the
+ * rest. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`.
+ */
 export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<K>): RangeResult<V, K> {
   const action = 'range over keys';
   let resolved = mvcc.resolve(request, action);
@@ -19,25 +22,29 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   let revision = request.revision;
   if (request.continue !== undefined) {
     const position = parseContinue(request.continue, action);
-    if (revision !== undefined && revision > 0 && revision !== position.revision) {
-      throw new RangeError(`Cannot ${action}: the continue token is for revision ${position.revision}, not ${revision}`);
+    if (revision !== undefined && !(revision <= 0) && revision !== position.revision) {
+      throw new RangeError(
+        `Cannot ${action}: the continue token is for revision ${position.revision}, not ${revision}`,
+      );
     }
     revision = position.revision;
     resolved = behind(mvcc, resolved, position.text, action);
   }
   const at = mvcc.window.readable(revision, action);
-  const count = mvcc.count(resolved, at);
-  const head = { revision: mvcc.window.revision, count };
-  if (request.countOnly === true) return Object.freeze({ ...head, kvs: [], more: false });
+  const now = mvcc.window.revision;
+  if (request.countOnly === true) {
+    return Object.freeze({ revision: now, count: mvcc.count(resolved, at), kvs: Object.freeze([]), more: false });
+  }
   // Copied: making rows calls the core, which reuses the view.
   const slots = mvcc.slots(resolved, at, limit).slice();
+  // A page that is not full holds all there is, which spares the second walk.
+  const count = limit === 0 || slots.length < limit ? slots.length : mvcc.count(resolved, at);
   const kvs: KeyValue<V, K>[] = [];
   for (const slot of slots) kvs.push(mvcc.kv(slot, request.keysOnly === true));
-  Object.freeze(kvs);
-  const more = count > kvs.length;
-  if (!more) return Object.freeze({ ...head, kvs, more });
+  const page = { revision: now, count, kvs: Object.freeze(kvs), more: count > slots.length };
+  if (!page.more) return Object.freeze(page);
   const last = mvcc.textAt(slots[slots.length - 1] as number);
-  return Object.freeze({ ...head, kvs, more, continue: formatContinue(at, last) });
+  return Object.freeze({ ...page, continue: formatContinue(at, last) });
 }
 
 /** 0 and below are "no limit" (store:C07). Throws RangeError for what is no safe integer. */

@@ -38,12 +38,16 @@ interface Kept {
   readonly at: number;
 }
 
-/** Validates a `retention` option. Throws RangeError. */
+const LIMITS = { events: 1, bytes: 0, ageMs: 0 } as const;
+
+/** Validates a `retention` option. Throws TypeError and RangeError. */
 export function checkRetention(retention: Retention): void {
-  for (const [name, min] of [['events', 1], ['bytes', 0], ['ageMs', 0]] as const) {
-    const value = retention[name];
-    if (value !== undefined && !(value >= min)) {
-      throw new RangeError(`Cannot open a store: retention.${name} is ${value}, allowed is ${min} and above`);
+  for (const [name, value] of Object.entries(retention) as [string, unknown][]) {
+    if (!Object.hasOwn(LIMITS, name)) throw new TypeError(`Cannot open a store: unknown option retention.${name}`);
+    const min = LIMITS[name as keyof Retention];
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !(value >= min)) {
+      throw new RangeError(`Cannot open a store: retention.${name} is ${String(value)}, allowed is ${min} and above`);
     }
   }
 }
@@ -70,18 +74,19 @@ export class RetentionKeeper {
 
   constructor(options: RetentionKeeperOptions) {
     this.#options = options;
-    this.#eventsMax = options.retention.events ?? RETENTION_EVENTS_DEFAULT;
+    this.#eventsMax = Math.floor(options.retention.events ?? RETENTION_EVENTS_DEFAULT);
     this.needsBytes = options.retention.bytes !== undefined;
   }
 
-  /** Takes a commit into account; returns the revision to compact to, or 0. */
-  note(revision: Revision, compactRevision: Revision, bytes: number): Revision {
+  /** Takes a commit into account; `oldest` is the oldest one kept so far. Returns the revision to compact to, or 0. */
+  note(revision: Revision, oldest: Revision, bytes: number): Revision {
+    const floor = this.#floorByEvents(oldest);
     const { retention, clock } = this.#options;
-    if (retention.bytes !== undefined || retention.ageMs !== undefined) {
-      this.#kept.push({ revision, bytes, at: clock.now() });
-      this.#bytes += bytes;
-    }
-    return Math.max(this.#floorByEvents(compactRevision), this.#floorByBytesAndAge());
+    if (retention.bytes === undefined && retention.ageMs === undefined) return floor;
+    this.#kept.push({ revision, bytes, at: clock.now() });
+    this.#bytes += bytes;
+    this.#forgetBelow(Math.max(floor, oldest));
+    return Math.max(floor, this.#floorByBytesAndAge());
   }
 
   close(): void {
@@ -92,9 +97,9 @@ export class RetentionKeeper {
     this.#bytes = 0;
   }
 
-  #floorByEvents(compactRevision: Revision): Revision {
+  #floorByEvents(oldest: Revision): Revision {
     const { log } = this.#options;
-    if (log.entries() <= this.#eventsMax || log.entriesFrom(compactRevision) <= this.#eventsMax) return 0;
+    if (log.entries() <= this.#eventsMax || log.entriesFrom(oldest) <= this.#eventsMax) return 0;
     const floor = log.commitFromEnd(this.#eventsMax);
     // A commit is kept whole or not at all; the newest one always.
     if (log.entriesFrom(floor) <= this.#eventsMax) return floor;
@@ -111,16 +116,29 @@ export class RetentionKeeper {
       const tooMany = retention.bytes !== undefined && this.#bytes > retention.bytes;
       const tooOld = retention.ageMs !== undefined && now - oldest.at > retention.ageMs;
       if (!tooMany && !tooOld) break;
-      this.#bytes -= oldest.bytes;
-      this.#head++;
+      this.#dropOldest(oldest);
       floor = (this.#kept[this.#head] as Kept).revision;
     }
+    this.#arm(now);
+    return floor;
+  }
+
+  /** What another bound, or the user, has compacted: it counts no more, and must not pile up. */
+  #forgetBelow(revision: Revision): void {
+    while (this.#head < this.#kept.length - 1) {
+      const oldest = this.#kept[this.#head] as Kept;
+      if (oldest.revision >= revision) return;
+      this.#dropOldest(oldest);
+    }
+  }
+
+  #dropOldest(oldest: Kept): void {
+    this.#bytes -= oldest.bytes;
+    this.#head++;
     if (this.#head > 1024 && this.#head * 2 > this.#kept.length) {
       this.#kept = this.#kept.slice(this.#head);
       this.#head = 0;
     }
-    this.#arm(now);
-    return floor;
   }
 
   /** Wakes up when the oldest kept commit becomes too old, if a newer one could take its place. */

@@ -42,7 +42,11 @@ export type PreparedOperation =
  * `LimitExceededError`, `DuplicateKeyError`, `ValueError`, and what a codec throws.
  */
 export function prepareTxn<V, K extends Key>(mvcc: Mvcc<V, K>, request: TxnRequest<V, K>): PreparedTxn {
+  if (typeof request !== 'object' || request === null) throw new TypeError(`Cannot ${ACTION}: it is not an object`);
   const { compare = [], then = [], else: otherwise = [] } = request;
+  for (const [name, list] of Object.entries({ compare, then, else: otherwise })) {
+    if (!Array.isArray(list)) throw new TypeError(`Cannot ${ACTION}: ${name} is not an array`);
+  }
   const sizes = [compare.length, then.length, otherwise.length];
   if (Math.max(...sizes) > TXN_OPERATIONS_MAX) {
     throw new LimitExceededError(ACTION, {
@@ -200,6 +204,7 @@ function outcome(difference: number, result: Compare<unknown>['result']): boolea
 }
 
 function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, K>): PreparedCompare {
+  checkObject(compare, 'a compare');
   const { target, result } = compare;
   const text = mvcc.keys.text(compare.key, ACTION);
   if (!['=', '!=', '<', '>'].includes(result)) {
@@ -235,6 +240,7 @@ function prepareBranch<V, K extends Key>(
 }
 
 function prepareOperation<V, K extends Key>(mvcc: Mvcc<V, K>, operation: Operation<V, K>): PreparedOperation {
+  checkObject(operation, 'an operation');
   switch (operation.type) {
     case 'put': {
       const text = mvcc.keys.text(operation.key, ACTION);
@@ -253,6 +259,10 @@ function prepareOperation<V, K extends Key>(mvcc: Mvcc<V, K>, operation: Operati
     default:
       throw new TypeError(`Cannot ${ACTION}: an operation has the type ${String((operation as Operation<V>).type)}`);
   }
+}
+
+function checkObject(part: unknown, name: string): void {
+  if (typeof part !== 'object' || part === null) throw new TypeError(`Cannot ${ACTION}: ${name} is not an object`);
 }
 
 /** One branch may not write a key twice: two puts, or a put of a key that a delete of the same branch covers (store:R20). */

@@ -44,9 +44,10 @@ export class Window {
     return this.#watchFloor;
   }
 
-  /** The revision to compact to if there are too many spans, else 0. */
+  /** The revision to compact to if there are too many spans, else 0: that of the oldest one that may stay. */
   get spansFloor(): Revision {
-    return this.#spans.length > SPANS_MAX ? (this.#spans[0] as Span).revision : 0;
+    const first = this.#spans.length - SPANS_MAX;
+    return first > 0 ? (this.#spans[first] as Span).revision : 0;
   }
 
   /** A is published, with the span that led to it if a relist did. */

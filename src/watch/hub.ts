@@ -44,7 +44,8 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
   /** Opens a watch. Throws TypeError and RangeError for options that contradict; a start too old is told by `next()`. */
   open(range: ResolvedRange, options: WatchOptions, identity: string): Watch<V, K> {
     checkOptions(range, options);
-    const watcher = new Watcher<V, K>(this, range, options);
+    // Copied: an option that changed under a watcher would change what it still has to deliver.
+    const watcher = new Watcher<V, K>(this, range, { ...options });
     this.#all.add(watcher);
     if (options.signal?.aborted === true) {
       watcher.end(options.signal.reason);

@@ -7,11 +7,13 @@ import type { ResolvedRange } from '../types/resolved-range.ts';
  * ```text
  *   points     Map  key    -> entries                    one probe
  *   prefixes   Map  prefix -> entries, and the lengths in use: { 9: 120 entries, 17: 3 }     one probe a length
- *   intervals  array by start, with the largest end of each subtree (an implicit balanced tree), rebuilt when the set
- *              of intervals changed; true intervals are rare, lists and watches of real users are prefixes
+ *   intervals  array by start, with the largest end of each subtree (an implicit balanced tree); true intervals are
+ *              rare, lists and watches of real users are prefixes
  * ```
  *
- * `add` and `remove` are O(1) for points and prefixes. An entry that is in the index is found at most once per key.
+ * `add` and `remove` are O(1), but that the first visit after a new interval sorts them again. A watcher leaves at each
+ * wake-up and comes back when it has read, so an interval that leaves is only switched off, and swept when such make up
+ * half. An entry that is in the index is found at most once per key.
  */
 export class WakeIndex<T> {
   readonly #points = new Map<string, Set<T>>();
@@ -19,13 +21,13 @@ export class WakeIndex<T> {
   /** Number of prefixes in use by length, so that a key is probed only at those. */
   readonly #lengths = new Map<number, number>();
   readonly #intervals = new Map<T, IntervalNode<T>>();
+  /** Intervals that are switched off: at most half of them, or SWEEP_MIN. */
+  #offCount = 0;
   #tree: IntervalNode<T>[] | undefined;
 
   add(range: ResolvedRange, entry: T): void {
     if (range.kind === 'interval') {
-      const node = { start: range.text, end: range.endText, entry, maxEnd: range.endText };
-      this.#intervals.set(entry, node);
-      this.#tree = undefined;
+      this.#addInterval(range.text, range.endText, entry);
       return;
     }
     const map = range.kind === 'point' ? this.#points : this.#prefixes;
@@ -43,7 +45,7 @@ export class WakeIndex<T> {
 
   remove(range: ResolvedRange, entry: T): void {
     if (range.kind === 'interval') {
-      if (this.#intervals.delete(entry)) this.#tree = undefined;
+      this.#removeInterval(entry);
       return;
     }
     const map = range.kind === 'point' ? this.#points : this.#prefixes;
@@ -69,19 +71,45 @@ export class WakeIndex<T> {
         if (entries !== undefined) for (const entry of [...entries]) visit(entry);
       }
     }
-    if (this.#intervals.size > 0) {
+    if (this.#intervals.size > this.#offCount) {
       this.#tree ??= buildTree([...this.#intervals.values()]);
       const hits: T[] = [];
       stab(this.#tree, 0, this.#tree.length, text, hits);
       for (const entry of hits) visit(entry);
     }
   }
+
+  #addInterval(start: string, end: string | undefined, entry: T): void {
+    const known = this.#intervals.get(entry);
+    if (known === undefined) {
+      this.#intervals.set(entry, { start, end, entry, isOn: true, maxEnd: end });
+      this.#tree = undefined;
+    } else if (!known.isOn) {
+      known.isOn = true;
+      this.#offCount--;
+    }
+  }
+
+  #removeInterval(entry: T): void {
+    const node = this.#intervals.get(entry);
+    if (node === undefined || !node.isOn) return;
+    node.isOn = false;
+    this.#offCount++;
+    if (this.#offCount < SWEEP_MIN || this.#offCount * 2 < this.#intervals.size) return;
+    for (const { entry: off, isOn } of [...this.#intervals.values()]) if (!isOn) this.#intervals.delete(off);
+    this.#offCount = 0;
+    this.#tree = undefined;
+  }
 }
+
+/** Fewer intervals that are switched off are not worth a sweep. */
+const SWEEP_MIN = 32;
 
 interface IntervalNode<T> {
   readonly start: string;
   readonly end: string | undefined;
   readonly entry: T;
+  isOn: boolean;
   /** Largest end in the subtree below; `undefined` is "no upper bound". */
   maxEnd: string | undefined;
 }
@@ -114,6 +142,6 @@ function stab<T>(nodes: IntervalNode<T>[], from: number, to: number, text: strin
   if (node.maxEnd !== undefined && compareKeyText(text, node.maxEnd) >= 0) return;
   stab(nodes, from, middle, text, hits);
   if (compareKeyText(node.start, text) > 0) return;
-  if (node.end === undefined || compareKeyText(text, node.end) < 0) hits.push(node.entry);
+  if (node.isOn && (node.end === undefined || compareKeyText(text, node.end) < 0)) hits.push(node.entry);
   stab(nodes, middle + 1, to, text, hits);
 }

@@ -14,6 +14,7 @@ export interface WatchSource<V, K extends Key> {
     readonly compactRevision: Revision;
     readonly watchFloor: Revision;
     illegalStart(from: Revision): Revision;
+    spanAt(revision: Revision): { readonly after: Revision } | undefined;
   };
   nextCommit(range: ResolvedRange, from: Revision, filter: WatchFilter): Revision;
   entriesFrom(from: Revision): number;
@@ -52,6 +53,8 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
   readonly #home: WatcherHome<V, K>;
   #state: State = 'waiting';
   #position: Revision = 0;
+  /** What `progressRevision` was when the watch ended, for who wants to resume. */
+  #lastProgress: Revision = 0;
   #error: unknown;
   #hasError = false;
   #wake: (() => void) | undefined;
@@ -82,7 +85,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
 
   get progressRevision(): Revision {
     if (this.#state === 'pending') return this.#position - 1;
-    return this.#state === 'idle' ? this.#home.source.window.revision : 0;
+    return this.#state === 'idle' ? this.#home.source.window.revision : this.#lastProgress;
   }
 
   /** The store has a snapshot: judge the start (M12, M22) and take a position. */
@@ -109,6 +112,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
   /** Ends the watch; with an error the consumer gets it once. */
   end(...error: [unknown?]): void {
     if (this.#state === 'ended') return;
+    this.#lastProgress = this.progressRevision;
     this.#state = 'ended';
     this.#unlisten?.();
     if (error.length > 0) {
@@ -120,7 +124,8 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
   }
 
   async next(): Promise<IteratorResult<WatchBatch<V, K>, undefined>> {
-    if (this.#isReading) throw new TypeError('Cannot read a watch: another next() is waiting, a watch has one consumer');
+    if (this.#isReading)
+      throw new TypeError('Cannot read a watch: another next() is waiting, a watch has one consumer');
     this.#isReading = true;
     try {
       for (;;) {
@@ -203,8 +208,9 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
       this.#becomeIdle();
       return;
     }
+    const span = this.#home.source.window.spanAt(next);
     this.#state = 'pending';
-    this.#position = next;
+    this.#position = span === undefined ? next : span.after + 1;
     this.#home.becamePending(this);
   }
 

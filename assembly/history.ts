@@ -1,0 +1,229 @@
+import {
+  headSlot, headWord, isKey, NO_HEAD, olderVector, oldestSlot, setHeadWord, setOlderVector, setOldestSlot,
+} from './keys';
+import { allocate, classBytes, classOf, release } from './slab';
+import { commitOf, LOW_BITS, TOP_BIT } from './versions';
+import { Status } from './status';
+
+/**
+ * The versions of one key in commit order: the newest in the key record, the older ones in a vector.
+ *
+ * ```text
+ *   record  | head = slot of 10 |
+ *   vector  | start 2, class | count 3 |  .  .  [4] [6t] [8]  .  |     the numbers stand for slots of those commits
+ *             u24      u8      u32        0  1   2   3    4   5          room 6 follows from the block's class
+ *
+ *   versionAt 0..3 = 4, 6t, 8, 10          slotAt(7) = 6t        slotAt(9) = 8        slotAt(3) = none
+ * ```
+ *
+ * "Newest with commit <= R" is a binary search, also for a key that is written all the time; a chain of versions would
+ * be walked from its end. Several versions may share a commit (store:C12); the last one counts.
+ *
+ * Compaction takes from the front, and only notes the new oldest version in the key record: it visits each key many
+ * times, and the vector is a cache miss each time. Whoever uses the vector next *trims* it, up to the oldest version:
+ *
+ * ```text
+ *   freed 4, 6t: oldest = slot of 8     | start 2 | count 3 | .  .  [4] [6t] [8] . |  -> trim ->  | start 4 | count 1 |
+ * ```
+ *
+ * A slot freed here may be given to another key, or to this one again; before a version is added the vector is trimmed,
+ * so no slot is in it twice. When the newest version is the only one left the vector is released at once. A trimmed
+ * vector slides back when it is full and a third of it is empty in front.
+ */
+
+const COUNT: usize = 4;
+const HEADER: usize = 8;
+/** `start` has 24 bits; a vector that long slides back when they are used up. */
+const START_MAX: u32 = 0xffffff;
+/** A vector this much larger than its content is worth copying into a smaller block. */
+const SHRINK_FACTOR: u32 = 4;
+const SHRINK_ROOM_MIN: u32 = 64;
+
+/** Vectors in use by size class: what `reserve` needs to know about the largest ones. */
+const vectorsByClass: usize = memory.data(868, 16);
+
+export function vectorsOfClass(sizeClass: u32): u32 {
+  return load<u32>(vectorsByClass + (<usize>sizeClass << 2));
+}
+
+/** Block size of the vector that replaces a full one of `count` slots. */
+export function grownBytes(count: u32): usize {
+  return HEADER + (<usize>(count + (count >> 1) + 1) << 2);
+}
+
+/** How many slots a vector of this class holds. */
+export function roomOfClass(sizeClass: u32): u32 {
+  const bytes = classBytes(sizeClass);
+  return bytes < HEADER ? 0 : <u32>((bytes - HEADER) >> 2);
+}
+
+/** Number of versions of a key. */
+export function historyLength(keyId: u32): u32 {
+  if (headWord(keyId) == NO_HEAD) return 0;
+  const vector = trim(keyId);
+  return vector == 0 ? 1 : load<u32>(vector, COUNT) + 1;
+}
+
+/** Slot of the key's `index`-th version, 0 = oldest; after `historyLength`, which trims. */
+export function versionAt(keyId: u32, index: u32): i32 {
+  const vector = olderVector(keyId);
+  const older: u32 = vector == 0 ? 0 : load<u32>(vector, COUNT);
+  if (index >= older) {
+    assert(index == older);
+    return <i32>(headWord(keyId) & LOW_BITS);
+  }
+  return load<i32>(slots(vector) + (<usize>index << 2));
+}
+
+/** Index of the key's first version with commit >= `revision` (its length when there is none). */
+export function firstSince(keyId: u32, revision: f64): u32 {
+  let low: u32 = 0;
+  let high = historyLength(keyId);
+  if (high == 0) return 0;
+  if (commitOf(versionAt(keyId, high - 1)) < revision) return high;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (commitOf(versionAt(keyId, middle)) < revision) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Slot of the newest version with commit <= `revision`, tombstones included; -1 none, -3 (Invalid) no such key. */
+export function slotAt(keyId: i32, revision: f64): i32 {
+  return isKey(keyId) ? newestAt(<u32>keyId, revision) : Status.Invalid;
+}
+
+export function newestAt(keyId: u32, revision: f64): i32 {
+  const head = headSlot(<i32>keyId);
+  if (head < 0 || commitOf(head) <= revision) return head;
+  const vector = trim(keyId);
+  if (vector == 0) return -1;
+  const base = slots(vector);
+  let low: u32 = 0;
+  let high = load<u32>(vector, COUNT);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (commitOf(load<i32>(base + (<usize>middle << 2))) <= revision) low = middle + 1;
+    else high = middle;
+  }
+  return low == 0 ? -1 : load<i32>(base + (<usize>(low - 1) << 2));
+}
+
+/** Makes sure that one more version can be pushed. False: memory is out. */
+export function roomInHistory(keyId: u32): bool {
+  if (headWord(keyId) == NO_HEAD) return true;
+  const vector = trim(keyId);
+  if (vector == 0) return moveVector(keyId, 0, 0);
+  const start = startOf(vector);
+  const count = load<u32>(vector, COUNT);
+  if (start + count < roomOfClass(vectorClass(vector))) return true;
+  if (start <= count >> 1) return moveVector(keyId, vector, count);
+  slideBack(vector);
+  return true;
+}
+
+/** Adds the newest version of a key. Needs `roomInHistory`. */
+export function pushVersion(keyId: u32, slot: i32, tombstone: bool): void {
+  const head = headWord(keyId);
+  if (head == NO_HEAD) {
+    setOldestSlot(keyId, slot);
+  } else {
+    const vector = olderVector(keyId);
+    const count = load<u32>(vector, COUNT);
+    store<u32>(slots(vector) + (<usize>count << 2), head & LOW_BITS);
+    store<u32>(vector, count + 1, COUNT);
+  }
+  setHeadWord(keyId, tombstone ? <u32>slot | TOP_BIT : <u32>slot);
+}
+
+/** All versions before `slot`, which is one of the key's, have been freed. */
+export function startHistoryAt(keyId: u32, slot: i32): void {
+  setOldestSlot(keyId, slot);
+  const vector = olderVector(keyId);
+  if (vector == 0 || <i32>(headWord(keyId) & LOW_BITS) != slot) return;
+  releaseVector(vector);
+  setOlderVector(keyId, 0);
+}
+
+/** Takes the oldest version out of the history. */
+export function dropOldest(keyId: u32): void {
+  if (historyLength(keyId) > 1) {
+    startHistoryAt(keyId, versionAt(keyId, 1));
+    return;
+  }
+  const vector = olderVector(keyId);
+  if (vector != 0) releaseVector(vector);
+  setOlderVector(keyId, 0);
+  setHeadWord(keyId, NO_HEAD);
+}
+
+/** Skips the freed versions at the front of the vector; answers the vector. */
+function trim(keyId: u32): usize {
+  const vector = olderVector(keyId);
+  if (vector == 0) return 0;
+  const count = load<u32>(vector, COUNT);
+  const oldest = oldestSlot(keyId);
+  const base = slots(vector);
+  if (count == 0 || load<i32>(base) == oldest) return vector;
+  let freed: u32 = 1;
+  while (freed < count && load<i32>(base + (<usize>freed << 2)) != oldest) freed++;
+  assert(freed < count);
+  if (startOf(vector) + freed > START_MAX) {
+    memory.copy(vector + HEADER, base + (<usize>freed << 2), <usize>(count - freed) << 2);
+    store<u32>(vector, vectorClass(vector));
+  } else {
+    store<u32>(vector, load<u32>(vector) + (freed << 8));
+  }
+  store<u32>(vector, count - freed, COUNT);
+  const room = roomOfClass(vectorClass(vector));
+  if (room >= SHRINK_ROOM_MIN && (count - freed) * SHRINK_FACTOR < room) moveVector(keyId, vector, count - freed);
+  return olderVector(keyId);
+}
+
+/** Address of the first slot of a vector. */
+@inline
+function slots(vector: usize): usize {
+  return vector + HEADER + (<usize>startOf(vector) << 2);
+}
+
+@inline
+function startOf(vector: usize): u32 {
+  return load<u32>(vector) >> 8;
+}
+
+function vectorClass(vector: usize): u32 {
+  return load<u32>(vector) & 255;
+}
+
+function slideBack(vector: usize): void {
+  memory.copy(vector + HEADER, slots(vector), <usize>load<u32>(vector, COUNT) << 2);
+  store<u32>(vector, vectorClass(vector));
+}
+
+/** Copies a vector (0: none yet) into a block sized for `count` slots and half as many more. */
+function moveVector(keyId: u32, vector: usize, count: u32): bool {
+  const sizeClass = classOf(grownBytes(count));
+  const block = allocate(classBytes(sizeClass));
+  if (block == 0) return false;
+  store<u32>(block, sizeClass);
+  store<u32>(block, count, COUNT);
+  if (vector != 0) {
+    memory.copy(block + HEADER, slots(vector), <usize>count << 2);
+    releaseVector(vector);
+  }
+  countVector(sizeClass, 1);
+  setOlderVector(keyId, block);
+  return true;
+}
+
+function releaseVector(vector: usize): void {
+  const sizeClass = vectorClass(vector);
+  countVector(sizeClass, -1);
+  release(vector, classBytes(sizeClass));
+}
+
+function countVector(sizeClass: u32, change: i32): void {
+  const counter = vectorsByClass + (<usize>sizeClass << 2);
+  store<u32>(counter, load<u32>(counter) + <u32>change);
+}

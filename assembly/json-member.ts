@@ -1,0 +1,192 @@
+import { Fault, fail } from './json-fault';
+import { claimScratch } from './memory';
+
+/**
+ * The members of all open objects: a stack of records into the canonical text.
+ *
+ * ```text
+ *   canonical text   {"b":1,"a":[2],      <- every member ends with a comma until its object is closed
+ *                     ^key  ^end
+ *   stack            | b | a |            <- the members of the innermost open object lie on top
+ * ```
+ *
+ * `head` holds the first 8 bytes of the name, big-endian and zero-filled: comparing two of them decides most orders
+ * without touching the names (a zero byte cannot be part of a canonical string, so the filling sorts first).
+ */
+@unmanaged
+export class Member {
+  head: u64;
+  /** First byte of the name, behind its quote. */
+  key: usize;
+  /** Bytes of the name's canonical spelling. */
+  length: usize;
+  /** Behind the member's comma. */
+  end: usize;
+  /** Where the member's name begins in the input. */
+  source: usize;
+  /** Not 0 for a member that is dropped when its object closes. */
+  gone: u32;
+  reserved: u32;
+}
+
+export const MEMBER: usize = offsetof<Member>();
+const FIRST_CAPACITY: usize = 512 * MEMBER;
+const CAPACITY_MAX: usize = 0x40000000;
+
+let block: usize = 0;
+let capacity: usize = 0;
+/** Bytes of the stack in use; offsets stay valid when the stack moves to a larger block. */
+let used: usize = 0;
+
+export function resetMembers(): void {
+  used = 0;
+}
+
+export function membersStart(): usize {
+  return block;
+}
+
+export function membersCapacity(): usize {
+  return capacity;
+}
+
+@inline
+export function membersUsed(): usize {
+  return used;
+}
+
+@inline
+export function truncateMembers(offset: usize): void {
+  used = offset;
+}
+
+@inline
+export function memberAt(offset: usize): Member {
+  return changetype<Member>(block + offset);
+}
+
+/** Makes room for `bytes` above the members in use (also scratch space for sorting); 0 when memory is out. */
+export function reserveMembers(bytes: usize): usize {
+  if (used + bytes <= capacity) return 1;
+  let size: usize = capacity == 0 ? FIRST_CAPACITY : capacity;
+  while (size < used + bytes && size <= CAPACITY_MAX) size <<= 1;
+  if (size > CAPACITY_MAX) return fail(0, Fault.Full);
+  const larger = claimScratch(size);
+  if (larger == 0) return fail(0, Fault.Full);
+  memory.copy(larger, block, used);
+  block = larger;
+  capacity = size;
+  return 1;
+}
+
+/** Pushes a member; 0 when memory is out. */
+@inline
+export function pushMember(key: usize, length: usize, head: u64, source: usize): usize {
+  if (used + MEMBER > capacity && reserveMembers(MEMBER) == 0) return 0;
+  const member = memberAt(used);
+  used += MEMBER;
+  member.head = head;
+  member.key = key;
+  member.length = length;
+  member.source = source;
+  member.gone = 0;
+  return 1;
+}
+
+/** The first 8 bytes of a name as a number that orders like them. */
+@inline
+export function headOf(key: usize, length: usize): u64 {
+  const head = load<u64>(key);
+  return bswap<u64>(length < 8 ? head & (((<u64>1) << ((<u64>length) << 3)) - 1) : head);
+}
+
+/**
+ * Negative, 0 or positive as the order of two names in UTF-16 units. `byUnits`: one of the object's names has bytes whose order is
+ * not that of its units, so characters must be decoded.
+ */
+export function compareMembers(a: Member, b: Member, byUnits: bool): i32 {
+  if (byUnits) return compareCharacters(a, b);
+  if (a.head != b.head) return a.head < b.head ? -1 : 1;
+  const shorter = min(a.length, b.length);
+  for (let offset: usize = 8; offset < shorter; offset += 8) {
+    const x = headOf(a.key + offset, a.length - offset);
+    const y = headOf(b.key + offset, b.length - offset);
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return <i32>a.length - <i32>b.length;
+}
+
+let nextCharacter: usize = 0;
+
+function compareCharacters(a: Member, b: Member): i32 {
+  let x = a.key;
+  let y = b.key;
+  const xEnd = x + a.length;
+  const yEnd = y + b.length;
+  while (x < xEnd && y < yEnd) {
+    if (load<u8>(x) == load<u8>(y) && <u32>load<u8>(x) - 1 < 0x5b) {
+      x++;
+      y++;
+      continue;
+    }
+    const xRank = characterRank(x);
+    x = nextCharacter;
+    const yRank = characterRank(y);
+    y = nextCharacter;
+    if (xRank != yRank) return xRank < yRank ? -1 : 1;
+  }
+  return <i32>(x < xEnd) - <i32>(y < yEnd);
+}
+
+/**
+ * A number per character that orders as UTF-16 units do: U+0000..DFFF, then what needs a pair (its first unit is
+ * D800..DBFF; lone ones can only be in text that is dropped), then U+E000..FFFF.
+ */
+function characterRank(at: usize): u32 {
+  const lead = <u32>load<u8>(at);
+  if (lead == 0x5c) return escapeRank(at);
+  if (lead < 0x80) {
+    nextCharacter = at + 1;
+    return lead;
+  }
+  if (lead < 0xe0) {
+    nextCharacter = at + 2;
+    return ((lead & 0x1f) << 6) | tail(at, 1);
+  }
+  if (lead < 0xf0) {
+    nextCharacter = at + 3;
+    const point = ((lead & 0x0f) << 12) | (tail(at, 1) << 6) | tail(at, 2);
+    return point < 0xe000 ? point : point + 0x110000;
+  }
+  nextCharacter = at + 4;
+  return ((lead & 0x07) << 18) | (tail(at, 1) << 12) | (tail(at, 2) << 6) | tail(at, 3);
+}
+
+@inline
+function tail(at: usize, offset: usize): u32 {
+  return <u32>load<u8>(at + offset) & 0x3f;
+}
+
+/** Canonical escapes only: two bytes, or `\u00` with two lower-case digits. */
+function escapeRank(at: usize): u32 {
+  nextCharacter = at + 2;
+  switch (load<u8>(at, 1)) {
+    case 0x62:
+      return 0x08;
+    case 0x74:
+      return 0x09;
+    case 0x6e:
+      return 0x0a;
+    case 0x66:
+      return 0x0c;
+    case 0x72:
+      return 0x0d;
+    case 0x75: {
+      nextCharacter = at + 6;
+      const digit = <u32>load<u8>(at, 5);
+      return ((<u32>load<u8>(at, 4) - 0x30) << 4) + (digit < 0x61 ? digit - 0x30 : digit - 0x57);
+    }
+    default:
+      return load<u8>(at, 1);
+  }
+}

@@ -1,0 +1,170 @@
+import { Fault, fail } from './json-fault';
+import { Char, copyBytes, isDigit, setWritten } from './json-text';
+
+/**
+ * Numbers: validated, and written as ECMAScript writes the double they stand for, where that can be told from the
+ * digits alone.
+ *
+ * ```text
+ *   plain   integers up to 15 digits, and 16 digits up to 2^53-1     as they are; -0 is 0
+ *           decimals up to 15 significant digits, 1e-6 and above     without trailing zeros
+ *   hard    exponents, longer ones, smaller ones                     copied raw, `hardNumbers` is set
+ * ```
+ *
+ * A decimal of at most 15 significant digits survives the way to a double and back, so its digits are also the
+ * shortest ones that name the double; and no value of this size has an exponent in ECMAScript's text. A document with
+ * a hard number is canonicalised by the caller, with the runtime's own number conversion.
+ */
+
+/** Whether a number was met that this file does not decide. The canonical text is then not one. */
+export let hardNumbers: bool = false;
+
+export function clearHardNumbers(): void {
+  hardNumbers = false;
+}
+
+/** Significant digits that every double keeps. */
+const EXACT_DIGITS: usize = 15;
+const SAFE_MAX: u64 = 9007199254740991;
+/** "0.00000d" is written out, "0.000000d" is not. */
+const LEADING_ZEROS_MAX: usize = 5;
+
+/** Copies a number from its first byte, a digit or minus. `lenient`: the text will be dropped, so any size is legal. */
+export function copyNumber(at: usize, to: usize, lenient: bool): usize {
+  const start = at;
+  if (load<u8>(at) == Char.Minus) at++;
+  const whole = at;
+  if (<u32>load<u8>(at) - 0x31 < 9) {
+    // Nearly all numbers: an integer of at most 15 digits.
+    do at++;
+    while (isDigit(load<u8>(at)));
+    const after = <u32>load<u8>(at);
+    if (at - whole <= EXACT_DIGITS && after != <u32>Char.Dot && (after | 0x20) != 0x65) {
+      v128.store(to, v128.load(start));
+      setWritten(to + (at - start));
+      return at;
+    }
+    at = whole;
+  }
+  if (load<u8>(at) == Char.Zero) {
+    at++;
+    if (isDigit(load<u8>(at))) return fail(at, Fault.InvalidNumber);
+  } else {
+    at = skipDigits(at);
+    if (at == whole) return fail(at, Fault.InvalidNumber);
+  }
+  const wholeEnd = at;
+  let end = at;
+  if (load<u8>(at) == Char.Dot) {
+    at = skipDigits(at + 1);
+    if (at == wholeEnd + 1) return fail(at, Fault.InvalidNumber);
+    end = at;
+    while (load<u8>(end - 1) == Char.Zero) end--;
+    if (load<u8>(end - 1) == Char.Dot) end--;
+  }
+  if ((load<u8>(at) | 0x20) == 0x65) {
+    const exponent = at + 1;
+    const sign = load<u8>(exponent);
+    const digits = sign == Char.Plus || sign == Char.Minus ? exponent + 1 : exponent;
+    at = skipDigits(digits);
+    if (at == digits) return fail(at, Fault.InvalidNumber);
+    return copyHard(start, at, to, lenient);
+  }
+  if (!isPlain(whole, wholeEnd, end)) return copyHard(start, at, to, lenient);
+  const isZero = end == wholeEnd && load<u8>(whole) == Char.Zero;
+  const from = isZero ? whole : start;
+  // At most 24 bytes: sign, "0.", five zeros, 15 digits.
+  v128.store(to, v128.load(from));
+  store<u64>(to, load<u64>(from, 16), 16);
+  setWritten(to + (end - from));
+  return at;
+}
+
+function skipDigits(at: usize): usize {
+  while (isDigit(load<u8>(at))) at++;
+  return at;
+}
+
+/** Whether the digits `[whole, end)`, without trailing zeros behind the point, are their double's own text. */
+function isPlain(whole: usize, wholeEnd: usize, end: usize): bool {
+  if (end == wholeEnd) {
+    const digits = wholeEnd - whole;
+    return digits <= EXACT_DIGITS || (digits == EXACT_DIGITS + 1 && isSafe(whole, wholeEnd));
+  }
+  if (load<u8>(whole) != Char.Zero) return end - whole - 1 <= EXACT_DIGITS;
+  let first = wholeEnd + 1;
+  while (load<u8>(first) == Char.Zero) first++;
+  return first - wholeEnd - 1 <= LEADING_ZEROS_MAX && end - first <= EXACT_DIGITS;
+}
+
+function isSafe(at: usize, end: usize): bool {
+  let value: u64 = 0;
+  for (; at < end; at++) value = value * 10 + <u64>(load<u8>(at) - Char.Zero);
+  return value <= SAFE_MAX;
+}
+
+function copyHard(start: usize, end: usize, to: usize, lenient: bool): usize {
+  if (!lenient) {
+    if (isInfinite(start, end)) return fail(start, Fault.NumberRange);
+    hardNumbers = true;
+  }
+  copyBytes(to, start, end - start);
+  setWritten(to + (end - start));
+  return end;
+}
+
+/** The decimal exponent of the largest double, and of {@link INFINITY_FROM}. */
+const EXPONENT_MAX: i64 = 308;
+/** A bound for exponents that cannot overflow when the length of a text is added. */
+const EXPONENT_CAP: i64 = 1 << 40;
+
+/** The digits of 2^1024 - 2^970, half-way between the largest double and 2^1024: from here on, rounding gives Infinity. */
+const INFINITY_FROM: usize = memory.data<u8>([
+  1, 7, 9, 7, 6, 9, 3, 1, 3, 4, 8, 6, 2, 3, 1, 5, 8, 0, 7, 9, 3, 7, 2, 8, 9, 7, 1, 4, 0, 5, 3, 0, 3, 4, 1, 5, 0, 7, 9,
+  9, 3, 4, 1, 3, 2, 7, 1, 0, 0, 3, 7, 8, 2, 6, 9, 3, 6, 1, 7, 3, 7, 7, 8, 9, 8, 0, 4, 4, 4, 9, 6, 8, 2, 9, 2, 7, 6, 4,
+  7, 5, 0, 9, 4, 6, 6, 4, 9, 0, 1, 7, 9, 7, 7, 5, 8, 7, 2, 0, 7, 0, 9, 6, 3, 3, 0, 2, 8, 6, 4, 1, 6, 6, 9, 2, 8, 8, 7,
+  9, 1, 0, 9, 4, 6, 5, 5, 5, 5, 4, 7, 8, 5, 1, 9, 4, 0, 4, 0, 2, 6, 3, 0, 6, 5, 7, 4, 8, 8, 6, 7, 1, 5, 0, 5, 8, 2, 0,
+  6, 8, 1, 9, 0, 8, 9, 0, 2, 0, 0, 0, 7, 0, 8, 3, 8, 3, 6, 7, 6, 2, 7, 3, 8, 5, 4, 8, 4, 5, 8, 1, 7, 7, 1, 1, 5, 3, 1,
+  7, 6, 4, 4, 7, 5, 7, 3, 0, 2, 7, 0, 0, 6, 9, 8, 5, 5, 5, 7, 1, 3, 6, 6, 9, 5, 9, 6, 2, 2, 8, 4, 2, 9, 1, 4, 8, 1, 9,
+  8, 6, 0, 8, 3, 4, 9, 3, 6, 4, 7, 5, 2, 9, 2, 7, 1, 9, 0, 7, 4, 1, 6, 8, 4, 4, 4, 3, 6, 5, 5, 1, 0, 7, 0, 4, 3, 4, 2,
+  7, 1, 1, 5, 5, 9, 6, 9, 9, 5, 0, 8, 0, 9, 3, 0, 4, 2, 8, 8, 0, 1, 7, 7, 9, 0, 4, 1, 7, 4, 4, 9, 7, 7, 9, 2,
+]);
+const INFINITY_DIGITS: usize = 309;
+
+/**
+ * Whether a valid number rounds to an infinite double. Exact: the exponent of its first digit decides, and only at
+ * 308 the digits are compared.
+ */
+function isInfinite(start: usize, end: usize): bool {
+  let mantissaEnd = start;
+  while (mantissaEnd < end && (load<u8>(mantissaEnd) | 0x20) != 0x65) mantissaEnd++;
+  let dot = start;
+  while (dot < mantissaEnd && load<u8>(dot) != Char.Dot) dot++;
+  let first = start;
+  while (first < mantissaEnd && <u32>load<u8>(first) - 0x31 > 8) first++;
+  if (first == mantissaEnd) return false;
+  const position = first < dot ? <i64>(dot - first) - 1 : <i64>dot - <i64>first;
+  const exponent = position + readExponent(mantissaEnd, end);
+  if (exponent != EXPONENT_MAX) return exponent > EXPONENT_MAX;
+  let at = first;
+  for (let index: usize = 0; index < INFINITY_DIGITS; index++, at++) {
+    if (at == dot) at++;
+    const digit = at < mantissaEnd ? <u32>load<u8>(at) - <u32>Char.Zero : 0;
+    const limit = <u32>load<u8>(INFINITY_FROM + index);
+    if (digit != limit) return digit > limit;
+  }
+  return true;
+}
+
+/** The value of `e+12` at `[at, end)`; 0 when there is none. */
+function readExponent(at: usize, end: usize): i64 {
+  if (at == end) return 0;
+  at++;
+  const sign = load<u8>(at);
+  if (sign == Char.Minus || sign == Char.Plus) at++;
+  let value: i64 = 0;
+  for (; at < end; at++) {
+    if (value < EXPONENT_CAP) value = value * 10 + <i64>(load<u8>(at) - Char.Zero);
+  }
+  return sign == Char.Minus ? -value : value;
+}

@@ -1,0 +1,185 @@
+import { firstSince, historyLength, versionAt } from './history';
+import { keyWordAt } from './index-page';
+import { contains, openRange, openWalk, pointKey, RangeKind, rangeKind, walkFrom, walkNext, walkTo } from './key-range';
+import { headWord } from './keys';
+import { commitAt, entryAt, firstEntrySince, logLength } from './revision-log';
+import { outputRegion } from './scratch';
+import { Status } from './status';
+import { commitOf, keyWordOf, LOW_BITS, TOP_BIT } from './versions';
+
+/**
+ * What a watcher asks of the log: the next commit that concerns it, the events of a commit, a replay.
+ *
+ * Two ways lead to the next match. Reading the log compares each entry's key with the range: right when matches are
+ * frequent. Asking the index takes every key of the range and looks up its first version since: right when the range
+ * is small and the log long. Which one it is shows only while reading, so the scan reads first and asks the index when
+ * it has read in vain about as long as asking would take; neither choice can cost more than twice the better one.
+ *
+ * ```text
+ *   log     5a 6b 6c 7b 8b 9b 9c ... 400b 401a        range [a, b), from 6
+ *   read    ^ 512 entries without a match
+ *   ask     a: history 5, 401 -> first since 400 is 401; nothing else in the range -> jump to 401
+ * ```
+ */
+
+/** Filters of a watch: which events do not count. */
+const NO_PUTS: i32 = 1;
+const NO_DELETES: i32 = 2;
+/** Entries read in vain before the index is asked; below it, asking would not pay even for one key. */
+const PATIENCE_MIN: u32 = 64;
+/** One key asked costs about as much as this many entries read. */
+const KEY_COST: u32 = 4;
+
+let filter: i32 = 0;
+/** Keys asked by the last `earliestSince`. */
+let asked: u32 = 0;
+
+/** Smallest commit >= `from` with a matching event, 0 when there is none. */
+export function nextCommit(pointer: usize, startLength: usize, endLength: i32, from: f64, eventFilter: i32): f64 {
+  openRange(pointer, startLength, endLength);
+  filter = eventFilter;
+  if (rangeKind() == RangeKind.Point) {
+    // The base version of a key may be older than the log.
+    const commit = firstOf(pointKey(), from > firstCommit() ? from : firstCommit());
+    return commit == Infinity || logLength() == 0 ? 0 : commit;
+  }
+  const index = findMatch(firstEntrySince(from));
+  return index == logLength() ? 0 : commitAt(index);
+}
+
+/** Writes the matching slots of exactly that commit to the output, in append order; answers their number or Full. */
+export function eventsAt(pointer: usize, startLength: usize, endLength: i32, commit: f64, eventFilter: i32): i32 {
+  openRange(pointer, startLength, endLength);
+  filter = eventFilter;
+  const length = logLength();
+  let written: u32 = 0;
+  if (rangeKind() == RangeKind.Empty) return 0;
+  for (let index = firstEntrySince(commit); index < length && commitAt(index) == commit; index++) {
+    if (!matches(entryAt(index))) continue;
+    if (!write(written, entryAt(index))) return Status.Full;
+    written++;
+  }
+  return <i32>written;
+}
+
+/**
+ * Writes the matching slots from `from` on: whole commits, ending with the one in which `most` events are reached
+ * (at least one). Answers their number or Full.
+ */
+export function replay(
+  pointer: usize, startLength: usize, endLength: i32, from: f64, eventFilter: i32, most: u32,
+): i32 {
+  openRange(pointer, startLength, endLength);
+  filter = eventFilter;
+  const length = logLength();
+  let written: u32 = 0;
+  let last: f64 = -1;
+  let index = firstEntrySince(from);
+  while (index < length) {
+    if (written >= most && written > 0) {
+      if (commitAt(index) != last) break;
+      if (!matches(entryAt(index))) {
+        index++;
+        continue;
+      }
+    } else {
+      index = findMatch(index);
+      if (index == length) break;
+    }
+    last = commitAt(index);
+    if (!write(written, entryAt(index))) return Status.Full;
+    written++;
+    index++;
+  }
+  return <i32>written;
+}
+
+/** Number of log entries with commit >= `from`. */
+export function entriesFrom(from: f64): u32 {
+  return logLength() - firstEntrySince(from);
+}
+
+/** Commit of the n-th newest log entry (1 = newest), 0 when there are fewer. */
+export function commitFromEnd(entries: u32): f64 {
+  const length = logLength();
+  return entries == 0 || entries > length ? 0 : commitAt(length - entries);
+}
+
+export function firstCommit(): f64 {
+  return logLength() == 0 ? 0 : commitAt(0);
+}
+
+export function lastCommit(): f64 {
+  return commitFromEnd(1);
+}
+
+function write(index: u32, slot: i32): bool {
+  const output = outputRegion(<usize>(index + 1) << 2);
+  if (output == 0) return false;
+  store<i32>(output + (<usize>index << 2), slot);
+  return true;
+}
+
+function passes(keyWord: u32): bool {
+  if (filter == 0) return true;
+  return (keyWord & TOP_BIT) != 0 ? (filter & NO_DELETES) == 0 : (filter & NO_PUTS) == 0;
+}
+
+function matches(slot: i32): bool {
+  const word = keyWordOf(slot);
+  return passes(word) && contains(word & LOW_BITS);
+}
+
+/** Index of the first matching entry in [index, length), or the length. */
+function findMatch(index: u32): u32 {
+  const length = logLength();
+  if (rangeKind() == RangeKind.Empty) return length;
+  let patience: u32 = PATIENCE_MIN;
+  let missed: u32 = 0;
+  for (; index < length; index++) {
+    if (missed == patience && rangeKind() != RangeKind.All) {
+      const commit = commitAt(index);
+      const found = earliestSince(commit, (length - index) / KEY_COST + 1);
+      if (found == Infinity) return length;
+      if (found > commit) index = firstEntrySince(found);
+      // Not known: the range has too many keys for what is left. Reading on is then at worst half of all the work.
+      patience = found < 0 ? 0xffffffff : PATIENCE_MIN + asked * KEY_COST;
+      missed = 0;
+    }
+    if (matches(entryAt(index))) return index;
+    missed++;
+  }
+  return length;
+}
+
+/** Smallest commit >= `from` of a matching version of the range's keys: Infinity none, -1 more than `most` keys. */
+function earliestSince(from: f64, most: u32): f64 {
+  asked = 0;
+  if (rangeKind() == RangeKind.Point) {
+    asked = 1;
+    return firstOf(pointKey(), from);
+  }
+  let earliest: f64 = Infinity;
+  for (let leaf = openWalk(); leaf != 0; leaf = walkNext(leaf)) {
+    for (let index = walkFrom(leaf), stop = walkTo(leaf); index < stop; index++) {
+      if (++asked > most) return -1;
+      const commit = firstOf(keyWordAt(leaf, index) & LOW_BITS, from);
+      if (commit < earliest) earliest = commit;
+      if (earliest == from) return earliest;
+    }
+  }
+  return earliest;
+}
+
+/** Commit of the key's first version since `from` that passes the filter; Infinity when there is none. */
+function firstOf(keyId: u32, from: f64): f64 {
+  const head = headWord(keyId);
+  // Most keys have not changed since: one look at the newest version settles it.
+  const length = historyLength(keyId);
+  if (length == 0 || commitOf(<i32>(head & LOW_BITS)) < from) return Infinity;
+  for (let index = firstSince(keyId, from); index < length; index++) {
+    const slot = versionAt(keyId, index);
+    if (passes(keyWordOf(slot))) return commitOf(slot);
+  }
+  return Infinity;
+}

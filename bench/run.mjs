@@ -1,0 +1,169 @@
+// @ts-check
+// The benchmarks: `npm run bench`. See docs/benchmarks.md for how it measures and what that cannot show.
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { chooseCases, parseOptions, UsageError } from './harness/arguments.mjs';
+import { ensurePeers } from './harness/peers.mjs';
+import { report, table } from './harness/report.mjs';
+import { SUITES } from './suites.mjs';
+
+/**
+ * @typedef {import('./harness/arguments.mjs').Options} Options
+ * @typedef {import('./harness/process.mjs').Suite} Suite
+ * @typedef {import('./harness/process.mjs').Job} Job
+ * @typedef {import('./harness/process.mjs').ProcessResult} ProcessResult
+ */
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+const HELP = `Measures plimsoll against the best packages one can install, and says where it loses.
+
+  npm run bench -- SUITE            a table
+  npm run -s bench -- SUITE --json  one JSON document on standard output, progress on standard error
+
+Suites:
+${SUITES.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+
+Options:
+  --json           {suite, runtime, cases: [{name, n, bytes?, subject, peers, best, ratio, ratioRange}]};
+                   ratio is the subject's rate divided by that of the best peer that does the whole job
+  --case TEXT      only cases whose names start with TEXT; may be repeated
+  --rounds N       turns of everyone in a process, 1 to 99 (7; 3 with --quick)
+  --processes N    processes one after the other, medians over them, 1 to 20 (3; 1 with --quick)
+  --quick          shorter turns, and no case that takes minutes: to see that it works, not to publish
+  --list           the suites and their cases
+  --help           this
+
+The first run installs what it compares with into bench/node_modules (npm ci --prefix bench); later ones use no network.
+Exit code: 0 done; 1 somebody answered wrongly, or it could not be measured; 2 wrong use.
+`;
+
+/** Length of one turn of one contestant. */
+const SLOT_MS = 40;
+const QUICK_SLOT_MS = 10;
+
+/** @param {readonly string[]} args */
+async function main(args) {
+  const options = parseOptions(
+    args,
+    SUITES.map(({ name }) => name),
+  );
+  const chosen = SUITES.filter(({ name }) => options.suite === '' || options.suite === name);
+  const [suite] = chosen;
+  if (options.help || suite === undefined) process.stdout.write(HELP);
+  else if (options.list) process.stdout.write(listing(chosen));
+  else await runSuite(suite, options);
+}
+
+/** @param {readonly Suite[]} suites */
+function listing(suites) {
+  return suites
+    .flatMap(({ name, caseNames }) => [`${name}\n`, ...caseNames(false).map((text) => `  ${text}\n`)])
+    .join('');
+}
+
+/**
+ * @param {Suite} suite
+ * @param {Options} options
+ */
+async function runSuite(suite, options) {
+  const cases = chooseCases(suite.caseNames(options.quick), options.cases);
+  const log = (/** @type {string} */ line) => console.error(line);
+  await ensurePeers(log);
+  await runNode(['tools/build.mjs', '--frozen', '--if-stale'], 'build the package');
+  const scratch = await mkdtemp(join(tmpdir(), 'plimsoll-bench-'));
+  try {
+    const core = suite.needsCore === true ? await bundleCore(scratch) : undefined;
+    /** @type {Job} */
+    const job = {
+      suite: suite.name,
+      cases,
+      rounds: options.rounds,
+      slotMs: options.quick ? QUICK_SLOT_MS : SLOT_MS,
+      package: pathToFileURL(join(root, 'dist/mod.js')).href,
+      ...(core === undefined ? {} : { core }),
+    };
+    /** @type {ProcessResult[]} */
+    const results = [];
+    for (let index = 0; index < options.processes; index++) {
+      log(`${suite.name}: process ${index + 1} of ${options.processes}`);
+      results.push(JSON.parse(await runNode(['--expose-gc', 'bench/child.mjs', JSON.stringify(job)], 'measure')));
+    }
+    print(suite, options, results);
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {Suite} suite
+ * @param {Options} options
+ * @param {readonly ProcessResult[]} results
+ */
+function print(suite, { json, quick, rounds, processes }, results) {
+  const facts = {
+    suite: suite.name,
+    runtime: results[0]?.runtime ?? '',
+    machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), load: loadavg()[0] ?? 0 },
+    settings: { rounds, processes, quick },
+    inputs: results[0]?.facts ?? {},
+  };
+  const result = report(
+    facts,
+    results.map(({ cases }) => cases),
+  );
+  process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : table(result));
+}
+
+/**
+ * The core is not part of the package's face, so it is bundled from the sources for the one suite that needs it.
+ *
+ * @param {string} folder
+ */
+async function bundleCore(folder) {
+  const { build } = await import('esbuild');
+  const outfile = join(folder, 'core.mjs');
+  const contents = `export { Core } from './src/core/core.ts'; export { coreModule } from './src/core/module.ts';`;
+  await build({
+    stdin: { contents, resolveDir: root, loader: 'ts' },
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    outfile,
+    logLevel: 'error',
+  });
+  return pathToFileURL(outfile).href;
+}
+
+/**
+ * Runs a script with this Node and resolves with what it printed; what it says on standard error is progress.
+ *
+ * @param {readonly string[]} args
+ * @param {string} action
+ * @returns {Promise<string>}
+ */
+function runNode(args, action) {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`Cannot ${action}: the process ended with ${signal ?? code}`));
+    });
+  });
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  if (error instanceof UsageError) console.error('Try: npm run bench -- --help');
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,70 @@
+/**
+ * Runs a call that can be aborted, and goes on at once when it is, whether the callee listens or not: a backend that
+ * hangs must not make its caller hang. Rejects with the reason of the signal that came first; nothing is started when
+ * one has come already. A late outcome of the callee is dropped, never an unhandled rejection.
+ */
+export function untilAborted<T>(
+  start: (signal: AbortSignal) => Promise<T>,
+  signals: readonly (AbortSignal | undefined)[],
+): Promise<T> {
+  const aborted = signals.find((signal) => signal?.aborted === true);
+  if (aborted !== undefined) return Promise.reject(aborted.reason);
+  return new Promise((resolve, reject) => {
+    const controller = new AbortController();
+    const unlisten: (() => void)[] = [];
+    const done = (settle: () => void) => {
+      for (const off of unlisten) off();
+      settle();
+    };
+    for (const signal of signals) {
+      if (signal === undefined) continue;
+      const onAbort = () => {
+        done(() => reject(signal.reason));
+        controller.abort(signal.reason);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      unlisten.push(() => signal.removeEventListener('abort', onAbort));
+    }
+    attempt(() => start(controller.signal)).then(
+      (value) => done(() => resolve(value)),
+      (error: unknown) => done(() => reject(error)),
+    );
+  });
+}
+
+/** A callee that throws instead of rejecting is no different. */
+async function attempt<T>(start: () => Promise<T>): Promise<T> {
+  return start();
+}
+
+/**
+ * Reads a stream item by item until its signal aborts. One listener for the whole stream: items come by the hundred
+ * thousand.
+ */
+export class AbortableItems<T> {
+  readonly #items: AsyncIterator<T>;
+  readonly #signal: AbortSignal;
+  #reject: (reason: unknown) => void = () => {};
+
+  constructor(items: AsyncIterator<T>, signal: AbortSignal) {
+    this.#items = items;
+    this.#signal = signal;
+    signal.addEventListener('abort', () => this.#reject(signal.reason), { once: true });
+  }
+
+  /** The next item. Rejects with the signal's reason once it aborted, also when an item was on its way. */
+  async next(): Promise<IteratorResult<T, unknown>> {
+    this.#signal.throwIfAborted();
+    const result = await new Promise<IteratorResult<T, unknown>>((resolve, reject) => {
+      this.#reject = reject;
+      attempt(() => this.#items.next()).then(resolve, reject);
+    });
+    this.#signal.throwIfAborted();
+    return result;
+  }
+
+  /** Tells the stream that nobody reads it any more; not to be waited for. */
+  async return(): Promise<void> {
+    await this.#items.return?.();
+  }
+}

@@ -1,0 +1,132 @@
+import { createEssenceHasherWith } from '../../core/essence-hasher.ts';
+import { coreModule } from '../../core/module.ts';
+import { type Controller, type ControllerStats, createController } from '../../handlers/controller.ts';
+import { createStoreSource } from '../../handlers/store-source.ts';
+import type { Random } from '../../types/random.ts';
+import type { Difference, Resource } from './difference.ts';
+import { HandlerLedger } from './handler-ledger.ts';
+import { delay, type RunState } from './run-state.ts';
+import type { TrueObject } from './true-state.ts';
+
+const PARENT = 'deploy';
+const SUBS: readonly string[] = ['network', 'storage', 'notify'];
+const HANDLER_IDS: readonly string[] = [PARENT, ...SUBS.map((sub) => `${PARENT}/${sub}`)];
+
+/** How long a call of a sub-handler takes at least. */
+const WORK_MS = 5;
+/** Objects worked on at a time: enough to keep up, few enough that the queue shows. */
+const CONCURRENCY = 64;
+/** How often it is looked whether the controller knows the final state. */
+const POLL_MS = 20;
+/** Calls between two looks at what the ledger may drop. */
+const SWEEP_CALLS = 20_000;
+
+/** Does the slow part of one call. Tests replace it to break things. */
+export type Work = (id: string, succeed: () => void) => Promise<void>;
+
+export interface DemoHandlersOptions {
+  readonly run: RunState;
+  readonly random: Random;
+  /** @default a wait of 5 ms */
+  readonly work?: Work;
+}
+
+/**
+ * A controller on the whole store: one handler for each change of an object's essence, with three sub-handlers that
+ * are slow on purpose, while the stream comes in at full speed.
+ *
+ * Its view of an object is the essence itself (what the essence hasher would hash), so that status and bookkeeping
+ * changes call nobody, and "handled" means: in the essence that the object has at the end.
+ */
+export class DemoHandlers {
+  readonly #run: RunState;
+  readonly #ledger: HandlerLedger;
+  readonly #controller: Controller<Resource>;
+  readonly #stop = new AbortController();
+  readonly #work: Work;
+  #calls = 0;
+
+  constructor(options: DemoHandlersOptions) {
+    const { run, random } = options;
+    this.#run = run;
+    this.#work = options.work ?? ((_id, succeed) => delay(run.clock, WORK_MS, run.signal).then(succeed));
+    const essence = createEssenceHasherWith(coreModule());
+    this.#ledger = new HandlerLedger(essence);
+    this.#controller = createController<Resource>({
+      source: createStoreSource(run.store, { prefix: '' }),
+      // The view has no bookkeeping left, so its digest is the digest of the object.
+      essence: createEssenceHasherWith(coreModule(), { defaults: false }),
+      view: (object) => JSON.parse(essence.canonicalize(object)),
+      concurrency: CONCURRENCY,
+      drainMs: 1000,
+      clock: run.clock,
+      random,
+    });
+    this.#register();
+  }
+
+  get stats(): ControllerStats {
+    return this.#controller.stats();
+  }
+
+  /** Objects that the ledger has an entry for. */
+  get handled(): number {
+    return this.#ledger.size;
+  }
+
+  /** Handlers and sub-handlers of one object. */
+  get perObject(): number {
+    return HANDLER_IDS.length;
+  }
+
+  /** Works until `stop`. */
+  async serve(): Promise<void> {
+    const { signal } = this.#run;
+    await this.#controller.run({ signal: AbortSignal.any([signal, this.#stop.signal]) });
+    signal.throwIfAborted();
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  /** Resolves once the controller knows the final state and has nothing left to do. */
+  async untilIdle(truth: ReadonlyMap<string, TrueObject>): Promise<void> {
+    const { clock, signal } = this.#run;
+    for (const [key, { revision }] of truth) {
+      while (this.#controller.state(key)?.resourceVersion !== String(revision)) await delay(clock, POLL_MS, signal);
+    }
+    await this.#controller.idle({ signal });
+    // Names under which nothing lives any more are known until their deletion has come in.
+    while (this.stats.objects > truth.size || this.stats.behind > 0) await delay(clock, POLL_MS, signal);
+  }
+
+  /** The first handler that did not last succeed on the final essence: by the ledger, then by the controller itself. */
+  compare(truth: ReadonlyMap<string, TrueObject>): Difference | undefined {
+    const missed = this.#ledger.compare(truth, HANDLER_IDS);
+    if (missed !== undefined) return missed;
+    for (const key of truth.keys()) {
+      const status = this.#controller.state(key);
+      const open = status?.handlers.find(({ state, digest, succeeded }) => state !== 'ok' || digest !== succeeded);
+      if (status?.settled === true && status.succeeded && open === undefined) continue;
+      return { key, expected: 'settled and succeeded', actual: JSON.stringify(open ?? status ?? 'unknown object') };
+    }
+    return undefined;
+  }
+
+  #register(): void {
+    this.#controller.on('change', { id: PARENT }, (context) => {
+      for (const sub of SUBS) {
+        context.sub(sub, { args: { step: sub } }, (call) =>
+          this.#work(`${PARENT}/${sub}`, () => this.#succeed(call.name, `${PARENT}/${sub}`, call.object)),
+        );
+      }
+      this.#succeed(context.name, PARENT, context.object);
+    });
+  }
+
+  #succeed(key: string, id: string, object: Resource): void {
+    this.#ledger.succeeded(key, id, object);
+    if (++this.#calls % SWEEP_CALLS === 0) this.#ledger.retain((name) => this.#controller.state(name) !== undefined);
+  }
+}

@@ -1,0 +1,199 @@
+import { openStore } from '../../open-store.ts';
+import { systemRandom } from '../../system/system-random.ts';
+import type { Clock } from '../../types/clock.ts';
+import type { Revision } from '../../types/revision.ts';
+import type { Store } from '../../types/store.ts';
+import { DataError } from '../errors.ts';
+import { Condition } from './condition.ts';
+import { type Check, checkDemo } from './checks.ts';
+import { DemoHandlers, type Work } from './demo-handlers.ts';
+import type { Resource } from './difference.ts';
+import type { EventSource } from './event-source.ts';
+import { ListReader } from './list-reader.ts';
+import type { ProgressFigures } from './progress-line.ts';
+import { ReplayingWatcher } from './replaying-watcher.ts';
+import { delay, RETENTION_EVENTS, type RunState } from './run-state.ts';
+import { createSeededRandom } from './seeded-random.ts';
+import { SleepingWatcher } from './sleeping-watcher.ts';
+import { StreamBackend } from './stream-backend.ts';
+import { StreamFeed } from './stream-feed.ts';
+import { TrueState } from './true-state.ts';
+import type { TruthFile } from './truth-file.ts';
+import { Watchdog } from './watchdog.ts';
+
+export interface DemoOptions {
+  readonly source: EventSource;
+  readonly clock: Clock;
+  /** Ends the demo early; its reason is thrown. */
+  readonly signal: AbortSignal;
+  /** Of the reader's choices. */
+  readonly seed: number;
+  readonly killAt: number | undefined;
+  readonly truthFile: TruthFile | undefined;
+  /** 0 is never. */
+  readonly timeoutMs: number;
+  /** For tests, which put something broken in the place of a part. */
+  readonly parts?: { readonly backend?: StreamBackend; readonly work?: Work };
+}
+
+export interface DemoReport {
+  readonly checks: readonly Check[];
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** How often it is looked whether the store has everything. */
+const SETTLE_POLL_MS = 2;
+
+/**
+ * The demo: a replica of a watch stream, loaded at full speed while clients list from it, watch it and handle it.
+ *
+ * ```text
+ *               .-> truth (plain fold) ----------------------------------------------.
+ *   stream -> feed -> backend ==list, watch==> store --range--> reader               |
+ *                        ^ connection lost       |--watch--> replaying watcher       v
+ *                        '  at event N           |--watch--> sleeping watcher  --> checks
+ *                                                '--source--> controller: parent + 3 slow subs -> ledger
+ * ```
+ *
+ * Every part runs as a task of its own; the first one that fails ends all others, and its error is thrown once they
+ * have ended and the store is closed.
+ */
+export class Demo {
+  readonly #options: DemoOptions;
+  readonly #abort = new AbortController();
+  readonly #changed = new Condition();
+  readonly #truth = new TrueState();
+  readonly #backend: StreamBackend;
+  readonly #watchdog: Watchdog;
+  readonly #tasks: Promise<void>[] = [];
+  readonly #startedAt: number;
+  #store: Store<Resource> | undefined;
+  #handlers: DemoHandlers | undefined;
+  #phase = 'waiting for the first list';
+
+  constructor(options: DemoOptions) {
+    const { clock, signal, source, timeoutMs, parts } = options;
+    this.#options = options;
+    this.#startedAt = clock.now();
+    this.#backend = parts?.backend ?? new StreamBackend(source.action);
+    this.#watchdog = new Watchdog(clock, timeoutMs, (error) => this.#abort.abort(error));
+    if (signal.aborted) this.#abort.abort(signal.reason);
+    signal.addEventListener('abort', () => this.#abort.abort(signal.reason), { once: true });
+  }
+
+  /** Resolves with what was found; throws what ended the demo early. */
+  async run(): Promise<DemoReport> {
+    const store = await openStore<Resource>({
+      backend: this.#backend,
+      waitReady: false,
+      retention: { events: RETENTION_EVENTS },
+      clock: this.#options.clock,
+    });
+    try {
+      return await this.#main(store);
+    } catch (error) {
+      this.#abort.abort(error);
+      throw this.#abort.signal.reason;
+    } finally {
+      this.#watchdog.close();
+      this.#abort.abort(new DataError('go on with the demo', 'it is over'));
+      this.#options.source.close();
+      await Promise.allSettled(this.#tasks);
+      await store.close();
+    }
+  }
+
+  get figures(): ProgressFigures {
+    const stats = this.#handlers?.stats;
+    return {
+      events: this.#truth.counts.events,
+      low: this.#store?.compactRevision ?? 0,
+      high: this.#store?.revision ?? 0,
+      queue: (stats?.queued ?? 0) + (stats?.running ?? 0),
+      behind: stats?.behind ?? 0,
+      phase: this.#phase,
+    };
+  }
+
+  async #main(store: Store<Resource>): Promise<DemoReport> {
+    const { source, clock, seed, killAt, truthFile, parts } = this.#options;
+    const { signal } = this.#abort;
+    const truth = this.#truth;
+    const isSettled = (): boolean =>
+      feed.isEnded && this.#store !== undefined && this.#store.revision >= truth.revision;
+    const run: RunState = { store, truth, clock, changed: this.#changed, signal, isSettled };
+    const replaying = new ReplayingWatcher(run);
+    const sleeping = new SleepingWatcher(run, (): Revision => replaying.progressRevision);
+    const reader = new ListReader(run, createSeededRandom(seed));
+    const handlers = new DemoHandlers({ run, random: systemRandom, ...(parts?.work && { work: parts.work }) });
+    const watching: Promise<void>[] = [];
+    const onListed = async (): Promise<void> => {
+      if (truth.counts.events === 0 && (await this.#isEmpty())) throw new DataError(source.action, 'it has no events');
+      await store.ready({ signal });
+      this.#store = store;
+      this.#handlers = handlers;
+      await Promise.all([replaying.open(), sleeping.open()]);
+      watching.push(this.#start(replaying.follow()), this.#start(sleeping.follow()));
+      watching.push(this.#start(reader.serve(() => isSettled() && handlers.stats.behind === 0)));
+      this.#start(handlers.serve());
+      this.#enter('reading the stream', () => 'the next event of the stream');
+    };
+    const feed = new StreamFeed({
+      ...{ events: source.events, backend: this.#backend, truth, changed: this.#changed, clock, signal, killAt },
+      onListed,
+      onEvent: () => this.#watchdog.beat(),
+    });
+    this.#enter('waiting for the first list', () => 'the first list of the stream');
+    await this.#guard(this.#start(feed.run()));
+    this.#enter('catching up', () => `the replica to be at revision ${truth.revision}, it is at ${store.revision}`);
+    while (!isSettled()) await this.#guard(delay(clock, SETTLE_POLL_MS, signal));
+    this.#changed.notify();
+    const expected = source.truth?.() ?? truth.objects;
+    this.#enter('waiting for handlers', () => `the handlers, ${handlers.stats.behind} objects are behind`);
+    await this.#guard(handlers.untilIdle(expected));
+    this.#enter('waiting for watchers', () => `the watchers, ${truth.pending} changes are unread`);
+    await this.#guard(Promise.all(watching));
+    handlers.stop();
+    const listed = store.range({ prefix: '' }).kvs;
+    const checks = checkDemo({ expected, events: truth.counts.events, listed, truthFile, killAt, store, replaying, sleeping, reader, handlers });
+    return { checks, figures: this.#summary(store, handlers) };
+  }
+
+  #summary(store: Store<Resource>, handlers: DemoHandlers): Readonly<Record<string, number>> {
+    const { calls, temporaryFailures, permanentFailures, behind } = handlers.stats;
+    return {
+      ...this.#truth.counts,
+      objects: this.#truth.objects.size,
+      revision: store.revision,
+      compactRevision: store.compactRevision,
+      ...(store.stats().replica ?? {}),
+      handlerCalls: calls,
+      handlerFailures: temporaryFailures + permanentFailures,
+      behind,
+      elapsedMs: Math.round(this.#options.clock.now() - this.#startedAt),
+    };
+  }
+
+  #enter(phase: string, waitsFor: () => string): void {
+    this.#phase = phase;
+    this.#watchdog.enter(waitsFor);
+  }
+
+  /** A task whose failure ends the demo. */
+  #start(task: Promise<void>): Promise<void> {
+    this.#tasks.push(task);
+    task.catch((error: unknown) => this.#abort.abort(error));
+    return task;
+  }
+
+  /** The same promise, or the reason why the demo ends early. */
+  #guard<T>(promise: Promise<T>): Promise<T> {
+    const { signal } = this.#abort;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => reject(signal.reason);
+      if (signal.aborted) onAbort();
+      signal.addEventListener('abort', onAbort, { once: true });
+      promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+    });
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The two ways a command ends that are not bugs. Everything else that is thrown is one, and shows with its stack.
+ *
+ * | class | exit code | what |
+ * |---|---|---|
+ * | UsageError | 2 | the command line cannot be: shown with a hint to `--help` |
+ * | DataError | 1 | the input, or what was found in it, is at fault |
+ */
+export class UsageError extends Error {
+  override readonly name: string = 'UsageError';
+  /** Whose `--help` to point to; `undefined` for that of `plimsoll` itself. */
+  readonly command: string | undefined;
+
+  constructor(message: string, command?: string) {
+    super(message);
+    this.command = command;
+  }
+}
+
+/** Where something is in a text, after unpacking: lines count from 1, bytes from 0. */
+export interface Place {
+  readonly line: number;
+  readonly offset: number;
+}
+
+export class DataError extends Error {
+  override readonly name: string = 'DataError';
+  readonly place: Place | undefined;
+
+  constructor(action: string, reason: string, options: ErrorOptions & { readonly place?: Place } = {}) {
+    const { place } = options;
+    super(`Cannot ${action}: ${place === undefined ? '' : `line ${place.line}, byte ${place.offset}: `}${reason}`, options);
+    this.place = place;
+  }
+}
+
+/** The place of a byte inside a text whose own place is known. */
+export function placeInside(start: Place, bytes: Uint8Array, offset: number): Place {
+  let { line } = start;
+  const end = Math.min(offset, bytes.length);
+  for (let index = 0; index < end; index++) if (bytes[index] === 0x0a) line++;
+  return { line, offset: start.offset + offset };
+}

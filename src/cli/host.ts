@@ -1,0 +1,112 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { systemClock } from '../system/system-clock.ts';
+import type { Clock } from '../types/clock.ts';
+import { DataError } from './errors.ts';
+
+/** Everything a command may touch of the process it runs in. Tests pass one of their own. */
+export interface CliHost {
+  readonly stdout: TextOutput;
+  readonly stderr: TextOutput;
+  readonly clock: Clock;
+  /** Opens a file, or standard input for `-`. What goes wrong shows when it is read, as a `DataError`. */
+  openInput(path: string): Input;
+  /** Aborts on Ctrl-C and on a request to end; the reason is an {@link Interrupt}. Only who asks keeps it from ending the process. */
+  interrupted(): AbortSignal;
+}
+
+export interface TextOutput {
+  /** Resolves once more may be written; at once when the reader is gone, which `isClosed` tells. */
+  write(text: string): Promise<void>;
+  readonly isClosed: boolean;
+  readonly isTerminal: boolean;
+  /** Width of the terminal in characters. */
+  readonly columns: number;
+}
+
+export interface Input {
+  /** For messages: the path, or "standard input". */
+  readonly name: string;
+  readonly chunks: AsyncIterable<Uint8Array>;
+  /** Ends a read that waits. */
+  close(): void;
+}
+
+/** The user asked the command to end. */
+export class Interrupt extends Error {
+  override readonly name: string = 'Interrupt';
+  /** 128 plus the number of the signal, as shells have it. */
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('Cannot go on: interrupted');
+    this.exitCode = exitCode;
+  }
+}
+
+export function createNodeHost(): CliHost {
+  return {
+    stdout: createOutput(process.stdout),
+    stderr: createOutput(process.stderr),
+    clock: systemClock,
+    openInput: (path) =>
+      path === '-' ? createInput(process.stdin, 'standard input') : createInput(createReadStream(path), path),
+    interrupted: listenForSignals,
+  };
+}
+
+function listenForSignals(): AbortSignal {
+  const abort = new AbortController();
+  // Once: a second Ctrl-C ends the process at once, in case closing hangs.
+  process.once('SIGINT', () => abort.abort(new Interrupt(130)));
+  process.once('SIGTERM', () => abort.abort(new Interrupt(143)));
+  return abort.signal;
+}
+
+/** A reader that went away (EPIPE) is no failure of the command: it stops writing and says nothing. */
+function createOutput(stream: NodeJS.WriteStream): TextOutput {
+  let isClosed = false;
+  let failure: Error | undefined;
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    isClosed = true;
+    if (error.code !== 'EPIPE') failure = error;
+  });
+  return {
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        if (failure !== undefined) reject(failure);
+        else if (isClosed) resolve();
+        else stream.write(text, () => (failure === undefined ? resolve() : reject(failure)));
+      }),
+    get isClosed() {
+      return isClosed;
+    },
+    isTerminal: stream.isTTY === true,
+    get columns() {
+      return stream.columns ?? 80;
+    },
+  };
+}
+
+function createInput(stream: Readable, name: string): Input {
+  return { name, chunks: readStream(stream, name), close: () => stream.destroy() };
+}
+
+async function* readStream(stream: Readable, name: string): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array;
+  } catch (error) {
+    throw new DataError(`read ${name}`, reasonOf(error), { cause: error });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+};
+
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return REASONS[code ?? ''] ?? message ?? String(error);
+}

@@ -1,0 +1,7 @@
+#!/usr/bin/env node
+const USAGE = `Usage: plimsoll <command>
+
+Commands:
+  demo    run the demonstration`;
+
+console.log(USAGE);

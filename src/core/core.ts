@@ -1,0 +1,270 @@
+import type { ByteRange } from '../types/backend.ts';
+import { InvariantError, StoreFullError } from '../types/errors.ts';
+import { invariant } from '../types/invariant.ts';
+import type { KeyLogExports } from './abi.ts';
+import { STATUS_FULL, STATUS_OK } from './abi.ts';
+import { CoreInstance, type CoreOptions } from './instance.ts';
+import { KeyWriter } from './key-writer.ts';
+
+/** Which events a watch leaves out: 0 none, 1 puts, 2 deletes. */
+export type EventFilter = 0 | 1 | 2;
+
+/** What `reserve` makes room for. */
+export interface CoreNeed {
+  readonly events: number;
+  /** At most so many keys of the commit are new. */
+  readonly newKeys: number;
+  /** Their bytes in all. */
+  readonly newKeyBytes: number;
+  /** Length of the longest of them; saying it makes the bound of a bulk load tight. @default newKeyBytes */
+  readonly longestKeyBytes?: number;
+}
+
+/** What one step of compaction did. The arrays are views, valid until the next call of the core. */
+export interface CompactStep {
+  /** Slots whose values can be dropped: each is reported once, and may be given out again by the next `append`. */
+  readonly freedSlots: Uint32Array;
+  /** Key ids that name nothing any more, and may be given out again by the next `internKey`. */
+  readonly droppedKeys: Uint32Array;
+  /** Nothing is left to do for this revision. */
+  readonly done: boolean;
+}
+
+export interface CoreStats {
+  readonly keys: number;
+  readonly liveKeys: number;
+  readonly versions: number;
+  readonly logEntries: number;
+  /** Size of the linear memory, which never shrinks. */
+  readonly memoryBytes: number;
+  /** What of it has been handed out to structures, free ones included. */
+  readonly claimedBytes: number;
+}
+
+/**
+ * Keys, their versions and the revision log, in one WebAssembly instance. The only user of `KeyLogExports`.
+ *
+ * ```text
+ *   key bytes --internKey--> key id --append--> slot       the caller keeps values in an array by slot
+ *   range at R --range--> slots        log from R --nextCommit, eventsAt, replay--> slots
+ *   compactStep(C) --> slots freed, key ids dropped
+ * ```
+ *
+ * It knows numbers and bytes only: no values, no legality of revisions, no time. Reads below the revision it was
+ * compacted to answer whatever is left; the store above refuses them. A failed `append` or `internKey` changes nothing.
+ * Returned arrays are views on the core's memory, valid until the next call.
+ */
+export class Core {
+  readonly #instance: CoreInstance;
+  readonly #exports: KeyLogExports;
+  readonly #keys: KeyWriter;
+
+  constructor(module: WebAssembly.Module, options: CoreOptions = {}) {
+    this.#instance = new CoreInstance(module, options);
+    this.#exports = this.#instance.exports;
+    this.#keys = new KeyWriter(this.#instance);
+  }
+
+  /**
+   * Makes room: afterwards the next `events` appends, with at most `newKeys` new keys among them, cannot fail, whatever
+   * is read in between. Holds until the next `reserve`. Throws `StoreFullError`, with nothing changed.
+   */
+  reserve(action: string, need: CoreNeed): void {
+    const { events, newKeys, newKeyBytes, longestKeyBytes = newKeyBytes } = need;
+    this.#keys.reserve(longestKeyBytes, action);
+    const isCountable = events <= U32_MAX && newKeys <= U32_MAX && newKeyBytes <= U32_MAX;
+    if (!isCountable || this.#exports.reserve(events, newKeys, newKeyBytes, longestKeyBytes) !== STATUS_OK) {
+      throw new StoreFullError(action, this.#instance.memoryBytesMax);
+    }
+  }
+
+  /** Id of a key, made when absent. A new key has no versions; only an `append` makes it one that compaction can drop. */
+  internKey(key: string | Uint8Array): number {
+    const length = this.#keys.write(key, 'store a key');
+    return this.#slotOrFull(this.#exports.internKey(this.#keys.pointer, length), 'store a key');
+  }
+
+  /** Id of a key, -1 when it is not in the index. Keys whose history is not compacted away yet are. */
+  findKey(key: string | Uint8Array): number {
+    const length = this.#keys.write(key, 'look up a key');
+    return this.#exports.findKey(this.#keys.pointer, length);
+  }
+
+  /** A copy of the key's bytes. */
+  keyBytes(keyId: number): Uint8Array {
+    const pointer = this.#exports.keyPointer(keyId);
+    invariant(pointer !== 0, `no key has the id ${keyId}`);
+    return this.#instance.bytes().slice(pointer, pointer + this.#exports.keyLength(keyId));
+  }
+
+  /**
+   * Adds a put or a tombstone as the key's newest version and at the end of the log; returns its slot. `commit` is the
+   * revision at which this store applied it and never decreases; `mod` differs from it after a relist (M10).
+   */
+  append(
+    keyId: number,
+    commit: number,
+    mod: number,
+    create: number,
+    version: number,
+    lease: number,
+    tombstone: boolean,
+  ): number {
+    const slot = this.#exports.append(keyId, commit, mod, create, version, lease, tombstone ? 1 : 0);
+    return slot >= 0 ? slot : this.#slotOrFull(slot, `append revision ${commit} to key ${keyId}`);
+  }
+
+  /** Slot of the newest version, which may be a tombstone; -1 for a key without versions. */
+  headSlot(keyId: number): number {
+    const slot = this.#exports.headSlot(keyId);
+    return slot >= -1 ? slot : this.#slotOrFull(slot, `read key ${keyId}`);
+  }
+
+  /** Slot of the newest version with commit <= `revision`, which may be a tombstone; -1 when there is none. */
+  slotAt(keyId: number, revision: number): number {
+    const slot = this.#exports.slotAt(keyId, revision);
+    return slot >= -1 ? slot : this.#slotOrFull(slot, `read key ${keyId}`);
+  }
+
+  commitRevision(slot: number): number {
+    return this.#known(this.#exports.commitRevision(slot), slot);
+  }
+
+  modRevision(slot: number): number {
+    return this.#known(this.#exports.modRevision(slot), slot);
+  }
+
+  createRevision(slot: number): number {
+    return this.#known(this.#exports.createRevision(slot), slot);
+  }
+
+  version(slot: number): number {
+    return this.#known(this.#exports.versionNumber(slot), slot);
+  }
+
+  leaseTag(slot: number): number {
+    return this.#known(this.#exports.leaseTag(slot), slot);
+  }
+
+  keyOf(slot: number): number {
+    return this.#known(this.#exports.keyOfVersion(slot), slot);
+  }
+
+  isTombstone(slot: number): boolean {
+    return this.#known(this.#exports.tombstoneFlag(slot), slot) === 1;
+  }
+
+  /** Live slots of the range at `revision` (`Infinity`, or anything from the last commit on: newest) in key order. */
+  range(range: ByteRange, revision: number, limit: number): Uint32Array {
+    const action = 'list a range';
+    const length = this.#keys.writeRange(range, action);
+    const { pointer, endLength } = this.#keys;
+    const count = this.#exports.range(pointer, length, endLength, revision, Math.min(limit, U32_MAX));
+    return this.#instance.output(this.#slotOrFull(count, action));
+  }
+
+  /** Number of live keys of the range at `revision`: O(log n) at the newest, else one lookup for each key. */
+  count(range: ByteRange, revision: number): number {
+    const length = this.#keys.writeRange(range, 'count a range');
+    return this.#exports.count(this.#keys.pointer, length, this.#keys.endLength, revision);
+  }
+
+  /** Smallest commit >= `fromRevision` with an event that the filter lets pass; 0 when there is none. */
+  nextCommit(range: ByteRange, fromRevision: number, filter: EventFilter): number {
+    const length = this.#keys.writeRange(range, 'find the next event');
+    return this.#exports.nextCommit(this.#keys.pointer, length, this.#keys.endLength, fromRevision, filter);
+  }
+
+  /** Matching slots of exactly that commit, in append order. */
+  eventsAt(range: ByteRange, commit: number, filter: EventFilter): Uint32Array {
+    const action = 'read the events of a revision';
+    const length = this.#keys.writeRange(range, action);
+    const count = this.#exports.eventsAt(this.#keys.pointer, length, this.#keys.endLength, commit, filter);
+    return this.#instance.output(this.#slotOrFull(count, action));
+  }
+
+  /**
+   * Matching slots from `fromRevision` on in append order: whole commits, ending with the one in which `maxEvents` is
+   * reached (at least one commit).
+   */
+  replay(range: ByteRange, fromRevision: number, filter: EventFilter, maxEvents: number): Uint32Array {
+    const action = 'replay events';
+    const length = this.#keys.writeRange(range, action);
+    const { pointer, endLength } = this.#keys;
+    const most = Math.min(maxEvents, U32_MAX);
+    const count = this.#exports.replay(pointer, length, endLength, fromRevision, filter, most);
+    return this.#instance.output(this.#slotOrFull(count, action));
+  }
+
+  /** Number of log entries with commit >= `fromRevision`. */
+  entriesFrom(fromRevision: number): number {
+    return this.#exports.entriesFrom(fromRevision);
+  }
+
+  /** Commit of the n-th newest log entry (1 = newest); 0 when there are fewer. */
+  commitFromEnd(entries: number): number {
+    return this.#exports.commitFromEnd(Math.min(entries, U32_MAX));
+  }
+
+  get logEntries(): number {
+    return this.#exports.logLength();
+  }
+
+  /** Commit of the oldest log entry, 0 when the log is empty. */
+  get firstCommit(): number {
+    return this.#exports.firstCommit();
+  }
+
+  /** Commit of the newest log entry, 0 when the log is empty. */
+  get lastCommit(): number {
+    return this.#exports.lastCommit();
+  }
+
+  /**
+   * One step of the physical compaction to `compactRevision` (never lower than before), of at most `budget` log entries
+   * (fewer at the memory limit, never none). Call it until `done`; a step does not change what is read at or above it.
+   */
+  compactStep(compactRevision: number, budget: number): CompactStep {
+    const status = this.#exports.compactStep(compactRevision, Math.min(budget, U32_MAX));
+    invariant(status === STATUS_OK, `compaction to ${compactRevision} after one to a later revision`);
+    const [freed = 0, dropped = 0, done = 0, keysFrom = 0] = this.#instance.output(4);
+    const words = this.#instance.output(keysFrom + dropped);
+    return {
+      freedSlots: words.subarray(4, 4 + freed),
+      droppedKeys: words.subarray(keysFrom, keysFrom + dropped),
+      done: done === 1,
+    };
+  }
+
+  stats(): CoreStats {
+    return {
+      keys: this.#exports.keyCount(),
+      liveKeys: this.#exports.liveKeyCount(),
+      versions: this.#exports.versionCount(),
+      logEntries: this.#exports.logLength(),
+      memoryBytes: this.#instance.exports.memory.buffer.byteLength,
+      claimedBytes: this.#instance.exports.claimedBytes(),
+    };
+  }
+
+  /** Checks every structure in full; for tests. Throws `InvariantError` with the number in `assembly/verify.ts`. */
+  verify(): void {
+    const statement = this.#exports.verify();
+    invariant(statement === 0, `statement ${statement} of the core does not hold`);
+  }
+
+  /** A count, slot or id as it is; Full and Invalid as the errors they stand for. */
+  #slotOrFull(result: number, action: string): number {
+    if (result >= 0) return result;
+    if (result === STATUS_FULL) throw new StoreFullError(action, this.#instance.memoryBytesMax);
+    throw new InvariantError(`the core cannot ${action}: no such key, or a revision that goes backwards`);
+  }
+
+  /** The getters answer NaN or -1 for a slot that holds no version. */
+  #known(value: number, slot: number): number {
+    if (value >= 0) return value;
+    throw new InvariantError(`no version has the slot ${slot}`);
+  }
+}
+
+const U32_MAX = 0xffffffff;

@@ -1,0 +1,98 @@
+import { canonicalJson } from './canonical-json.ts';
+import { EssenceCore } from './essence-core.ts';
+import { compileRules, type EssenceRules } from './essence-rules.ts';
+
+export interface EssenceHasherOptions {
+  /**
+   * JSON pointers (RFC 6901) of parts that do not count, added to the defaults. A segment `*` matches every element of
+   * an array (and nothing in an object); a decimal segment matches that element, or that member of an object.
+   * @default []
+   */
+  readonly ignore?: readonly string[];
+  /** Leave out what Kubernetes and controllers write for themselves; `docs/essence.md` has the list. @default true */
+  readonly defaults?: boolean;
+  /**
+   * What to do when JSON bytes name a member twice: the last one counts, as with `JSON.parse`, or the text is refused,
+   * wherever in it the second one is. Parsed values cannot have any. @default 'last'
+   */
+  readonly duplicates?: 'last' | 'reject';
+}
+
+/**
+ * Says whether two objects mean the same: equal essence, equal digest, however either was written.
+ *
+ * The digest is not keyed and does not resist an attacker who wants two objects to collide.
+ */
+export interface EssenceHasher {
+  /**
+   * `xxh3-128:` and 32 hexadecimal digits, for a JSON text (`Uint8Array`) or a parsed JSON value (anything else). A text
+   * and the value parsed from it have the same digest. The value is only read.
+   *
+   * Throws `JsonSyntaxError` with the byte offset for a text that is not JSON or has no canonical form (a lone
+   * surrogate, a number larger than any double), `ValueError` with the JSON pointer for a value that is not JSON,
+   * `LimitExceededError` and `StoreFullError` for what is too large.
+   */
+  digest(valueOrJsonBytes: unknown): string;
+  /** The text that `digest` hashes: RFC 8785 of the value without the excluded parts. Throws as `digest` does. */
+  canonicalize(valueOrJsonBytes: unknown): string;
+}
+
+/**
+ * Creates a hasher on a compiled core module; see {@link EssenceHasherOptions}. Costs an instance of the module: make
+ * one and keep it. Throws `TypeError` for a malformed option, `LimitExceededError` for too many rules.
+ *
+ * @example
+ * const hasher = createEssenceHasherWith(coreModule(), { ignore: ['/spec/replicas'] });
+ * hasher.digest({ spec: { replicas: 1 } }) === hasher.digest(new TextEncoder().encode('{"spec":{"replicas":2}}'));
+ */
+export function createEssenceHasherWith(module: WebAssembly.Module, options: EssenceHasherOptions = {}): EssenceHasher {
+  const { ignore = [], defaults = true, duplicates = 'last' } = options;
+  if (!Array.isArray(ignore)) throw new TypeError('Cannot create the essence hasher: ignore is not an array');
+  if (typeof defaults !== 'boolean') throw new TypeError('Cannot create the essence hasher: defaults is not a boolean');
+  if (duplicates !== 'last' && duplicates !== 'reject') {
+    throw new TypeError(
+      `Cannot create the essence hasher: duplicates is "${String(duplicates)}", not "last" or "reject"`,
+    );
+  }
+  const rules = compileRules(ignore, defaults);
+  return new CoreEssenceHasher(new EssenceCore(module, rules), rules, duplicates === 'reject');
+}
+
+class CoreEssenceHasher implements EssenceHasher {
+  readonly #core: EssenceCore;
+  readonly #rules: EssenceRules;
+  readonly #rejectDuplicates: boolean;
+
+  constructor(core: EssenceCore, rules: EssenceRules, rejectDuplicates: boolean) {
+    this.#core = core;
+    this.#rules = rules;
+    this.#rejectDuplicates = rejectDuplicates;
+  }
+
+  digest(valueOrJsonBytes: unknown): string {
+    const action = 'digest the value';
+    if (valueOrJsonBytes instanceof Uint8Array) {
+      const length = this.#core.scan(valueOrJsonBytes, this.#rejectDuplicates, action);
+      if (length !== undefined) return this.#core.digestScanned(length);
+      return this.#core.digestText(this.#reparse(valueOrJsonBytes.length, action), action);
+    }
+    return this.#core.digestText(canonicalJson(valueOrJsonBytes, this.#rules.root, action), action);
+  }
+
+  canonicalize(valueOrJsonBytes: unknown): string {
+    const action = 'canonicalize the value';
+    if (valueOrJsonBytes instanceof Uint8Array) {
+      const length = this.#core.scan(valueOrJsonBytes, this.#rejectDuplicates, action);
+      return length === undefined ? this.#reparse(valueOrJsonBytes.length, action) : this.#core.text(length);
+    }
+    return canonicalJson(valueOrJsonBytes, this.#rules.root, action);
+  }
+
+  /**
+   * The canonical text of a document the core found valid but left undecided (numbers with exponents or of more than
+   * 15 digits): only the runtime converts those the way `JSON.parse` does.
+   */
+  #reparse(length: number, action: string): string {
+    return canonicalJson(JSON.parse(this.#core.input(length, action)), this.#rules.root, action);
+  }
+}

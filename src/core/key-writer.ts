@@ -1,0 +1,77 @@
+import type { ByteRange } from '../types/backend.ts';
+import type { CoreInstance } from './instance.ts';
+
+/**
+ * Puts keys where the core can read them. Nearly all keys are short and go to the core's fixed key region, through one
+ * cached view: making a view for each key costs more than the call it serves. Longer ones go through the input region.
+ *
+ * ```text
+ *   key       | bytes |                      key region while it fits (a string: three bytes per UTF-16 unit)
+ *   range     | start | end |                end directly behind start
+ * ```
+ */
+export class KeyWriter {
+  /** Where the last key or range begins. */
+  pointer = 0;
+  /** Length of the last range's end: 0 for no upper bound, -1 for a point. */
+  endLength = 0;
+
+  readonly #instance: CoreInstance;
+  readonly #regionPointer: number;
+  readonly #regionBytes: number;
+  readonly #encoder = new TextEncoder();
+  #region: Uint8Array;
+
+  constructor(instance: CoreInstance) {
+    this.#instance = instance;
+    this.#regionPointer = instance.exports.keyRegion();
+    this.#regionBytes = instance.exports.keyRegionBytes();
+    this.#region = this.#view();
+  }
+
+  /** Makes room for keys of up to `bytes`, so that writing one later needs no memory. Throws `StoreFullError`. */
+  reserve(bytes: number, action: string): void {
+    if (bytes > this.#regionBytes) this.#instance.input(bytes, action);
+  }
+
+  /** Writes one key and returns its length in bytes. Throws `StoreFullError`. */
+  write(key: string | Uint8Array, action: string): number {
+    if (typeof key !== 'string') return this.#writeBytes(key, undefined, action);
+    // A longer string is encoded first: the input region then needs its true length, not three times as much.
+    if (key.length * 3 > this.#regionBytes) return this.#writeBytes(this.#encoder.encode(key), undefined, action);
+    this.pointer = this.#regionPointer;
+    return this.#encoder.encodeInto(key, this.#fresh()).written;
+  }
+
+  /** Writes a range, sets `endLength`, and returns the length of its start. Throws `StoreFullError`. */
+  writeRange(range: ByteRange, action: string): number {
+    this.endLength = range.end === undefined ? -1 : range.end.length;
+    return this.#writeBytes(range.start, range.end, action);
+  }
+
+  #writeBytes(start: Uint8Array, end: Uint8Array | undefined, action: string): number {
+    const length = start.length + (end?.length ?? 0);
+    if (length <= this.#regionBytes) {
+      const region = this.#fresh();
+      region.set(start);
+      if (end !== undefined) region.set(end, start.length);
+      this.pointer = this.#regionPointer;
+      return start.length;
+    }
+    this.pointer = this.#instance.input(length, action);
+    const bytes = this.#instance.bytes();
+    bytes.set(start, this.pointer);
+    if (end !== undefined) bytes.set(end, this.pointer + start.length);
+    return start.length;
+  }
+
+  /** The view on the key region, remade after the memory has grown: a stale one takes bytes and loses them. */
+  #fresh(): Uint8Array {
+    if (this.#region.buffer !== this.#instance.exports.memory.buffer) this.#region = this.#view();
+    return this.#region;
+  }
+
+  #view(): Uint8Array {
+    return new Uint8Array(this.#instance.exports.memory.buffer, this.#regionPointer, this.#regionBytes);
+  }
+}

@@ -1,0 +1,121 @@
+import { LimitExceededError } from '../types/errors.ts';
+import type { CallContext, HandlerContext, SubContext, SubFunction } from './context.ts';
+import { type Difference, diffViews } from './diff.ts';
+import type { SubOptions } from './options.ts';
+import type { PlanEntry } from './record.ts';
+import { checkAttempts, checkId, type SubHandler } from './registry.ts';
+import { deepFreeze, digestOfSub, parsePath, type ViewDigest } from './view.ts';
+
+/** Most sub-handlers that one call may register. */
+export const SUBS_MAX = 10_000;
+
+/** All of a context but what is derived from it. */
+export type CallFacts = Omit<CallContext, 'diff'>;
+
+class Call implements CallContext {
+  readonly object: unknown;
+  readonly uid: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly old: unknown;
+  readonly new: unknown;
+  readonly cause: 'create' | 'update';
+  readonly attempt: number;
+  readonly key: string;
+  readonly signal: AbortSignal;
+  #diff: readonly Difference[] | undefined;
+
+  constructor(facts: CallFacts) {
+    this.object = facts.object;
+    this.uid = facts.uid;
+    this.name = facts.name;
+    this.resourceVersion = facts.resourceVersion;
+    this.old = facts.old;
+    this.new = facts.new;
+    this.cause = facts.cause;
+    this.attempt = facts.attempt;
+    this.key = facts.key;
+    this.signal = facts.signal;
+  }
+
+  get diff(): readonly Difference[] {
+    this.#diff ??= diffViews(this.old, this.new);
+    return this.#diff;
+  }
+}
+
+/** The context of a sub. */
+export class SubCall extends Call implements SubContext {
+  readonly id: string;
+  readonly parentId: string;
+  readonly args: unknown;
+
+  constructor(facts: CallFacts, parentId: string, sub: SubHandler) {
+    super(facts);
+    this.id = sub.id;
+    this.parentId = parentId;
+    this.args = sub.args;
+    Object.freeze(this);
+  }
+}
+
+/** The context of a handler, collecting its plan until it is sealed. */
+export class HandlerCall extends Call implements HandlerContext {
+  readonly rebuild: boolean;
+  readonly #handlerId: string;
+  readonly #essence: ViewDigest;
+  readonly #subs = new Map<string, SubHandler>();
+  readonly #plan: PlanEntry[] = [];
+  #sealed = false;
+
+  constructor(facts: CallFacts, handlerId: string, rebuild: boolean, essence: ViewDigest) {
+    super(facts);
+    this.rebuild = rebuild;
+    this.#handlerId = handlerId;
+    this.#essence = essence;
+    Object.freeze(this);
+  }
+
+  sub(id: string, options: SubOptions, fn: SubFunction<never>): void {
+    const action = `register sub-handler "${id}" of "${this.#handlerId}"`;
+    checkId(action, id);
+    checkAttempts(action, options);
+    if (this.#sealed) throw new TypeError(`Cannot ${action}: the call is over`);
+    if (this.#subs.has(id)) throw new TypeError(`Cannot ${action}: the id is taken`);
+    if (options.field !== undefined && options.select !== undefined) {
+      throw new TypeError(`Cannot ${action}: field and select exclude each other`);
+    }
+    if (this.#plan.length >= SUBS_MAX) {
+      throw new LimitExceededError(action, { limit: 'subs', max: SUBS_MAX, actual: this.#plan.length + 1 });
+    }
+    const args = options.args === undefined ? undefined : deepFreeze(structuredClone(options.args));
+    const selected = options.select === undefined ? undefined : { view: deepFreeze(options.select(this.new)) };
+    this.#plan.push(this.#entryOf(id, args, options.field, selected));
+    this.#subs.set(id, {
+      id,
+      args,
+      selected,
+      retries: options.retries ?? Number.POSITIVE_INFINITY,
+      timeoutMs: options.timeoutMs,
+      fn: fn as SubFunction,
+    });
+  }
+
+  /** Ends the registration and hands over the plan: the part for the record and the part that only memory can hold. */
+  seal(): { readonly plan: readonly PlanEntry[]; readonly subs: ReadonlyMap<string, SubHandler> } {
+    this.#sealed = true;
+    return { plan: this.#plan, subs: this.#subs };
+  }
+
+  /** Refuses here, in the parent's call, what could not be told apart or written down later. */
+  #entryOf(id: string, args: unknown, field: string | undefined, selected: SubHandler['selected']): PlanEntry {
+    if (field !== undefined) parsePath(field);
+    const digest = digestOfSub(this.#essence, selected?.view, args);
+    return Object.freeze({
+      id,
+      ...(args === undefined ? {} : { args }),
+      ...(field === undefined ? {} : { field }),
+      ...(selected === undefined ? {} : { selected: digest }),
+    });
+  }
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../types/clock.ts';
+import { TemporaryError } from '../types/errors.ts';
+import { isSameJob, type Job } from './jobs.ts';
+import type { CallResult } from './outcome.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/**
+ * A call in progress and its signal. Aborts the signal when the call's work has become pointless:
+ *
+ * - the object is deleted, on its way out, or another one has taken its name: always;
+ * - the call's own digest or scope has changed: only if `supersedable`. Not so for a call that runs on an outdated
+ *   state on purpose, and not twice running for one handler: a handler that obeys its signal would otherwise never
+ *   finish under edits faster than itself.
+ */
+export class RunningCall {
+  readonly #job: Job;
+  readonly #snapshot: Snapshot;
+  readonly #supersedable: boolean;
+  readonly #controller = new AbortController();
+  #superseded = false;
+
+  constructor(job: Job, snapshot: Snapshot, supersedable: boolean) {
+    this.#job = job;
+    this.#snapshot = snapshot;
+    this.#supersedable = supersedable;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether the abort was for newer input. */
+  get superseded(): boolean {
+    return this.#superseded;
+  }
+
+  /** Told of every newer state; `undefined` if the object is gone. */
+  reconsider(newest: Snapshot | undefined): void {
+    if (this.signal.aborted) return;
+    if (newest === undefined || newest.uid !== this.#snapshot.uid || newest.deleting) {
+      this.abort(new DOMException('The object is deleted', 'AbortError'));
+    } else if (this.#supersedable && !isSameJob(this.#job, newest)) {
+      this.#superseded = true;
+      this.abort(new DOMException('The input of this call is outdated', 'AbortError'));
+    }
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  /**
+   * Runs user code to its end or its timeout, whichever is first. Never rejects. What the code does after the timeout
+   * has no effect on the result, and a rejection then is not unhandled.
+   */
+  run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
+    return new Promise((resolve) => {
+      let cancel = (): void => {};
+      const fail = (error: unknown, aborted: boolean): void => resolve({ ok: false, error, aborted });
+      if (timeoutMs !== undefined) {
+        cancel = clock.after(timeoutMs, () => {
+          const error = new TemporaryError(`Cannot finish "${this.#job.id}": no result after ${timeoutMs} ms`);
+          fail(error, false);
+          this.abort(error);
+        });
+      }
+      const end = (settle: () => void): void => {
+        cancel();
+        settle();
+      };
+      callAsync(fn).then(
+        () => end(() => resolve({ ok: true })),
+        (error: unknown) => end(() => fail(error, this.signal.aborted)),
+      );
+    });
+  }
+}
+
+/** Turns a throw of a plain function into a rejection. */
+async function callAsync(fn: () => Promise<void> | void): Promise<void> {
+  await fn();
+}

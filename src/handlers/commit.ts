@@ -1,0 +1,136 @@
+import { ClosedError, InvariantError } from '../types/errors.ts';
+import { type Environment, readObject } from './environment.ts';
+import { isSameJob, type Job } from './jobs.ts';
+import type { ObjectState, SentWrite, UidMemory } from './object-memory.ts';
+import { emptyDocument, isSettled, openAttempt, type ProgressDocument } from './record.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Conflicts in a row on one document before the pass gives up for a while. */
+const CONFLICTS_MAX = 16;
+
+/** What a pass wants to begin: a job on its state. */
+export interface Intent {
+  readonly job: Job;
+  readonly snapshot: Snapshot;
+  /** The job runs on its state even if that is outdated (A10'). */
+  readonly forced: boolean;
+}
+
+/**
+ * - `carried`: the outcome is written and the intent with it; the call may begin.
+ * - `superseded`: the outcome is written; the intent is not, since it is no longer wanted.
+ * - `gone`: the object is dead; nothing was written.
+ */
+export type CommitResult = 'carried' | 'superseded' | 'gone';
+
+/**
+ * Writes `memory.pending`, the outcome of the call before, and the intent of the next one, as one compare-and-set (A12').
+ *
+ * ```text
+ *        +------------------------------------------------------------+
+ *        v                                                            | conflict: read document and object again
+ *   document of gen g  --outcome-->  --intent, if still wanted-->  write as gen g+1  --yes--> newest document
+ *                                                                     | no answer: read; if ours is there, it counts;
+ *                                                                       if not, throw: the queue waits and tries again
+ * ```
+ *
+ * What is pending stays pending until it is known to be written, so a failing store repeats no call. Rejects with what
+ * the store or the source threw, and with `ClosedError` once the controller has stopped.
+ */
+export async function commit(
+  env: Environment,
+  state: ObjectState,
+  memory: UidMemory,
+  intent: Intent | undefined,
+): Promise<CommitResult> {
+  for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+    if (env.stopped.aborted) throw new ClosedError('write progress');
+    if (state.newest?.uid !== memory.uid) return 'gone';
+    const doc = memory.doc ?? emptyDocument(memory.uid, state.name);
+    const outcome = memory.pending;
+    const settled = outcome === undefined ? doc : outcome.apply(doc);
+    const carry = intent !== undefined && isWanted(env, state, settled, intent);
+    if (settled === doc && !carry) {
+      memory.pending = undefined;
+      return 'superseded';
+    }
+    const opened = carry ? openAttempt(settled, intent.job.id, intent.job.digest) : settled;
+    const next = nextGeneration(env, doc, opened, carry ? intent.snapshot : undefined);
+    const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job.id) : undefined };
+    if (await write(env, state, memory, next, sent)) return carry ? 'carried' : 'superseded';
+  }
+  throw new InvariantError(
+    `the progress of "${state.name}" met ${CONFLICTS_MAX} conflicts in a row; is its store shared?`,
+  );
+}
+
+/** One attempt to write. `false` is a conflict, with everything read anew. */
+async function write(
+  env: Environment,
+  state: ObjectState,
+  memory: UidMemory,
+  next: ProgressDocument,
+  sent: SentWrite,
+): Promise<boolean> {
+  try {
+    if (await env.progress.compareAndSet(memory.uid, next.gen - 1, next)) {
+      env.counters.writes++;
+      memory.doc = next;
+      memory.landed(sent);
+      memory.trim();
+      return true;
+    }
+  } catch (error) {
+    memory.doubt(next.writeId, sent);
+    await reload(env, state, memory);
+    if (memory.doc?.writeId === next.writeId) return true;
+    throw error;
+  }
+  await reload(env, state, memory);
+  // The document was written by somebody else, so the object may be another one, too.
+  await readObject(env, state);
+  return false;
+}
+
+/** Reads the document; a doubtful write of ours that turns up in it is settled thereby. */
+export async function reload(env: Environment, state: ObjectState, memory: UidMemory): Promise<void> {
+  memory.reload((await env.progress.get(memory.uid)) ?? emptyDocument(memory.uid, state.name));
+}
+
+/** A10' on the newest state, and the job is still due in the very document that will be replaced (row 20). */
+function isWanted(env: Environment, state: ObjectState, doc: ProgressDocument, intent: Intent): boolean {
+  const { job, snapshot, forced } = intent;
+  const newest = state.newest;
+  if (env.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting) return false;
+  if (isOlder(env, snapshot, doc)) return false;
+  if (!forced && !isSameJob(job, newest)) return false;
+  if (isSettled(doc.records[job.id], job.digest)) return false;
+  if (job.entry === undefined) return true;
+  const parent = doc.records[job.handler.id];
+  if (parent?.attempt?.digest !== job.handlerDigest || parent.attempt.state !== 'ok') return false;
+  return parent.plan?.some(({ id }) => id === job.entry?.id) ?? false;
+}
+
+/** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */
+export function isOlder(env: Environment, snapshot: Snapshot, doc: ProgressDocument): boolean {
+  return doc.resourceVersion !== '' && env.source.compare(snapshot.resourceVersion, doc.resourceVersion) < 0;
+}
+
+function nextGeneration(
+  env: Environment,
+  base: ProgressDocument,
+  next: ProgressDocument,
+  used: Snapshot | undefined,
+): ProgressDocument {
+  return Object.freeze({
+    ...next,
+    gen: base.gen + 1,
+    writeId: env.nextWriteId(),
+    // `isWanted` has refused a state below the version in the document, so this never goes back.
+    resourceVersion: used === undefined ? base.resourceVersion : used.resourceVersion,
+  });
+}
+
+function episodeOf(doc: ProgressDocument, id: string): { readonly id: string; readonly ep: number } {
+  return { id, ep: doc.records[id]?.ep ?? 0 };
+}

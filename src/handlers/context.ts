@@ -1,0 +1,58 @@
+import type { Difference } from './diff.ts';
+import type { SubOptions } from './options.ts';
+
+export type HandlerFunction<T = unknown> = (context: HandlerContext<T>) => Promise<void> | void;
+export type SubFunction<T = unknown> = (context: SubContext<T>) => Promise<void> | void;
+
+/** What every call is told. All of it belongs to one state of the object, and is frozen. */
+export interface CallContext<T = unknown> {
+  /** The whole object, as of `resourceVersion`. Parts outside the handler's view may be older than the newest state. */
+  readonly object: T;
+  readonly uid: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** The handler's view at its last success, `undefined` before the first (A6'). */
+  readonly old: unknown;
+  /** The handler's view now. */
+  readonly new: unknown;
+  /** What differs between `old` and `new`; computed on first use. */
+  readonly diff: readonly Difference[];
+  /** `create` until the handler's first success for this uid. */
+  readonly cause: 'create' | 'update';
+  /** Failed attempts on this input so far; 0 at first. Crashes are not counted. */
+  readonly attempt: number;
+  /** The same for all attempts on this input, also over a restart; another one when the input comes back later (A13'). */
+  readonly key: string;
+  /** Aborts on timeout, when this call's own input is outdated, when the object goes, and when the controller stops. */
+  readonly signal: AbortSignal;
+}
+
+/** What a handler is called with. */
+export interface HandlerContext<T = unknown> extends CallContext<T> {
+  /** The call only has to register the subs again: after a restart, with one of them due (A9'd). */
+  readonly rebuild: boolean;
+  /**
+   * Registers a sub-handler, to run after this call has returned, with its own record, digest and retries. Ids and args
+   * must depend on `new` alone. Registering nothing drops the plan.
+   *
+   * ```ts
+   * controller.on('change', { id: 'rollout', field: 'spec' }, async (ctx) => {
+   *   for (const zone of zonesOf(ctx.new)) {
+   *     ctx.sub(zone, { args: zone, retries: 5 }, async (sub) => deploy(zone, sub.object, { key: sub.key }));
+   *   }
+   * });
+   * ```
+   *
+   * @throws TypeError for an id that is taken or has a `/`, for `field` together with `select`, and after the return.
+   * @throws LimitExceededError above 10000 subs.
+   */
+  sub(id: string, options: SubOptions, fn: SubFunction<T>): void;
+}
+
+/** What a sub-handler is called with. */
+export interface SubContext<T = unknown> extends CallContext<T> {
+  readonly id: string;
+  readonly parentId: string;
+  /** As registered, frozen. */
+  readonly args: unknown;
+}

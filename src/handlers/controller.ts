@@ -1,0 +1,297 @@
+import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
+import { KeyedQueue } from '../queue/keyed-queue.ts';
+import { systemClock } from '../system/system-clock.ts';
+import { systemRandom } from '../system/system-random.ts';
+import type { Clock } from '../types/clock.ts';
+import { ClosedError } from '../types/errors.ts';
+import type { Logger } from '../types/logger.ts';
+import type { SourceList } from '../types/source.ts';
+import type { SignalOptions } from '../types/store.ts';
+import type { HandlerFunction } from './context.ts';
+import type { Counters, Environment } from './environment.ts';
+import { inform } from './informer.ts';
+import { inspect, type ObjectStatus } from './inspect.ts';
+import { ObjectTable } from './object-table.ts';
+import type { ControllerOptions, HandlerOptions } from './options.ts';
+import { runPass } from './pass.ts';
+import { createMemoryProgress } from './progress.ts';
+import { Registry } from './registry.ts';
+
+/**
+ * Calls handlers for the objects of a source until each of them has handled the last state (I1').
+ *
+ * - Level-triggered: states in between may be skipped, the last one never, for every handler and sub-handler.
+ * - A handler runs when *its own view* has changed, and not otherwise.
+ * - Calls for one object never overlap, and all calls of a pass see one frozen state. Objects run in parallel.
+ * - At least once: a crash between an effect and its record repeats the call, under the same `ctx.key`.
+ * - Not promised: order among objects; a call for every state; that no other process calls the same handler.
+ */
+export interface Controller<T = unknown> {
+  /**
+   * Registers a handler, before `run`. `change` is called for the first state of an object and for every change of what
+   * the handler sees.
+   *
+   * ```ts
+   * controller.on('change', { id: 'scale', field: 'spec.replicas', retries: 5 }, async (ctx) => {
+   *   await scale(ctx.name, ctx.new, { signal: ctx.signal });
+   * });
+   * ```
+   *
+   * @throws TypeError for an id that is taken or malformed, and once the controller runs.
+   * @throws RangeError for retries, timeouts or backoff out of range.
+   * @throws UnsupportedError for any other kind.
+   */
+  on(kind: 'change', options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
+  /**
+   * Works until the signal aborts, then drains: running calls get the abort, their outcomes are still recorded, and
+   * after `drainMs` at the latest it resolves. Call once. Rejects, drained as well, when the source fails for good.
+   */
+  run(options: SignalOptions): Promise<void>;
+  /**
+   * Resolves once the objects are known and every one is settled for its newest known state: nothing due, running or
+   * waiting for a retry. A state that the source has yet to deliver is not known.
+   *
+   * @throws the signal's reason; `ClosedError` when the controller stops first.
+   */
+  idle(options?: SignalOptions): Promise<void>;
+  /** What is known of one object, for inspection and tests. */
+  state(name: string): ObjectStatus | undefined;
+  stats(): ControllerStats;
+}
+
+/** Figures of the moment, and counts since the start. */
+export interface ControllerStats {
+  /** Objects known. */
+  readonly objects: number;
+  readonly queued: number;
+  readonly running: number;
+  /** Objects that wait for a retry or for a failed store or source. */
+  readonly waiting: number;
+  /** Objects not known to be settled for their newest state: queued, running or waiting. */
+  readonly behind: number;
+  readonly calls: number;
+  readonly successes: number;
+  readonly temporaryFailures: number;
+  readonly permanentFailures: number;
+  readonly passes: number;
+  /** Documents written. */
+  readonly writes: number;
+  /** Calls that were aborted and so count for nothing. */
+  readonly superseded: number;
+  /** Lists after the first one. */
+  readonly relists: number;
+  /** States on which a `when`, `select`, `view` or digest threw. */
+  readonly faults: number;
+}
+
+/**
+ * Makes a controller. It does nothing before `run`.
+ *
+ * ```ts
+ * const controller = createController({ source: createStoreSource(store, { prefix: 'app/' }), essence });
+ * controller.on('change', { id: 'deploy', field: 'spec' }, async (ctx) => deploy(ctx.name, ctx.new));
+ * const stop = new AbortController();
+ * const done = controller.run({ signal: stop.signal });
+ * await controller.idle();
+ * stop.abort();
+ * await done;
+ * ```
+ *
+ * @throws RangeError for a concurrency, backoff or drain time out of range.
+ */
+export function createController<T = unknown>(options: ControllerOptions<T>): Controller<T> {
+  return new ObjectController<T>(options);
+}
+
+interface IdleWaiter {
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+const RELIST_BACKOFF: Backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0.2 };
+
+class ObjectController<T> implements Controller<T> {
+  readonly #options: ControllerOptions<T>;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #drainMs: number;
+  readonly #registry: Registry;
+  readonly #queue: KeyedQueue;
+  readonly #table: ObjectTable;
+  readonly #env: Environment;
+  readonly #stopping = new AbortController();
+  readonly #stopped = new AbortController();
+  readonly #counters: Counters = {
+    calls: 0,
+    successes: 0,
+    temporaryFailures: 0,
+    permanentFailures: 0,
+    passes: 0,
+    writes: 0,
+    superseded: 0,
+    relists: 0,
+    faults: 0,
+  };
+  readonly #idle = new Set<IdleWaiter>();
+  #lists = 0;
+  #isRunning = false;
+
+  constructor(options: ControllerOptions<T>) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#logger = options.logger ?? SILENT;
+    this.#drainMs = options.drainMs ?? 5000;
+    if (!(this.#drainMs >= 0))
+      throw new RangeError(`Cannot create a controller: drainMs must be at least 0, got ${this.#drainMs}`);
+    const random = options.random ?? systemRandom;
+    const { source } = options;
+    this.#registry = new Registry(resolveBackoff(options.backoff));
+    this.#table = new ObjectTable(
+      (a, b) => source.compare(a, b),
+      {
+        essence: options.essence,
+        view: options.view as ((object: unknown) => unknown) | undefined,
+        onFault: (snapshot, id, error) => {
+          this.#counters.faults++;
+          const { name, uid, resourceVersion } = snapshot;
+          this.#logger.error(`Cannot look at the object for "${id}"`, { name, uid, resourceVersion, error });
+        },
+      },
+      (name) => this.#queue.notify(name),
+    );
+    this.#queue = new KeyedQueue({
+      run: (name) => this.#pass(name),
+      ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+      ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
+      clock: this.#clock,
+      random,
+      onIdle: () => this.#checkIdle(),
+      onError: (name, error, delayMs) => this.#logger.error('Cannot work on an object', { name, error, delayMs }),
+    });
+    this.#env = this.#environment(random);
+  }
+
+  on(kind: 'change', options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
+    if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
+    this.#registry.add(kind, options, fn);
+  }
+
+  async run({ signal }: SignalOptions): Promise<void> {
+    if (this.#isRunning) throw new TypeError('Cannot run the controller: it was run before');
+    this.#isRunning = true;
+    const stop = (): void => this.#stopping.abort(signal?.reason);
+    if (signal?.aborted === true) stop();
+    signal?.addEventListener('abort', stop);
+    try {
+      const { source, random, clock } = this.#env;
+      const informer = { source, table: this.#table, clock, random, backoff: RELIST_BACKOFF, logger: this.#logger };
+      await inform({ ...informer, onList: (list) => this.#onList(list) }, this.#stopping.signal);
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      await this.#drain();
+    }
+  }
+
+  idle({ signal }: SignalOptions = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      const abort = (): void => waiter.reject(signal?.reason);
+      const end = (): void => {
+        this.#idle.delete(waiter);
+        signal?.removeEventListener('abort', abort);
+      };
+      const waiter: IdleWaiter = {
+        resolve: () => {
+          end();
+          resolve();
+        },
+        reject: (reason) => {
+          end();
+          reject(reason);
+        },
+      };
+      this.#idle.add(waiter);
+      signal?.addEventListener('abort', abort);
+      this.#checkIdle();
+    });
+  }
+
+  state(name: string): ObjectStatus | undefined {
+    return inspect(this.#table.get(name), this.#registry.handlers);
+  }
+
+  stats(): ControllerStats {
+    const { queued, running, waiting, keys } = this.#queue.counts;
+    return { objects: this.#table.size, queued, running, waiting, behind: keys, ...this.#counters };
+  }
+
+  #environment(random: Environment['random']): Environment {
+    const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
+    let writes = 0;
+    return {
+      source: this.#options.source,
+      progress: this.#options.progress ?? createMemoryProgress(),
+      essence: this.#options.essence,
+      handlers: this.#registry.handlers,
+      policy: this.#options.policy ?? 'supersede',
+      clock: this.#clock,
+      random,
+      logger: this.#logger,
+      table: this.#table,
+      counters: this.#counters,
+      stopping: this.#stopping.signal,
+      stopped: this.#stopped.signal,
+      nextWriteId: () => `${process}-${++writes}`,
+    };
+  }
+
+  #pass(name: string): ReturnType<typeof runPass> {
+    const state = this.#table.get(name);
+    return state === undefined ? Promise.resolve('idle') : runPass(this.#env, state);
+  }
+
+  #onList(list: SourceList): void {
+    if (this.#lists++ > 0) this.#counters.relists++;
+    this.#sweep(list).catch((error: unknown) => {
+      if (!this.#stopped.signal.aborted)
+        this.#logger.warn('Cannot sweep progress: the next list tries again', { error });
+    });
+    this.#checkIdle();
+  }
+
+  /** Deletes the documents of objects that went away while nobody was looking. A list older than one proves nothing. */
+  async #sweep(list: SourceList): Promise<void> {
+    const { progress, source, stopping } = this.#env;
+    for (const { uid, name, resourceVersion } of await progress.list()) {
+      if (stopping.aborted) return;
+      if (this.#table.get(name)?.newest?.uid === uid) continue;
+      if (resourceVersion === '' || source.compare(resourceVersion, list.resourceVersion) <= 0)
+        await progress.delete(uid);
+    }
+  }
+
+  async #drain(): Promise<void> {
+    const reason = new ClosedError('go on: the controller stops');
+    this.#stopping.abort(reason);
+    this.#queue.close();
+    for (const { running } of this.#table.states()) running?.abort(reason);
+    for (const waiter of [...this.#idle]) waiter.reject(reason);
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.after(this.#drainMs, resolve);
+      this.#queue.drained().then(() => {
+        cancel();
+        resolve();
+      }, resolve);
+    });
+    this.#stopped.abort(reason);
+  }
+
+  #checkIdle(): void {
+    if (this.#lists === 0 || this.#queue.counts.keys > 0) return;
+    for (const waiter of [...this.#idle]) waiter.resolve();
+  }
+}

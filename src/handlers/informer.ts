@@ -1,0 +1,94 @@
+import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
+import type { Clock } from '../types/clock.ts';
+import { BackendError, ClosedError, IdentityChangedError, UnsupportedError } from '../types/errors.ts';
+import type { Logger } from '../types/logger.ts';
+import type { Random } from '../types/random.ts';
+import type { ObjectSource, SourceList } from '../types/source.ts';
+import type { ObjectTable } from './object-table.ts';
+
+export interface InformerOptions {
+  readonly source: ObjectSource;
+  readonly table: ObjectTable;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly backoff: Backoff;
+  readonly logger: Logger;
+  /** Called with every list after it was taken in. The first one means that all objects are known. */
+  readonly onList: (list: SourceList) => void;
+}
+
+/**
+ * Keeps the table up to date: list, watch from there, and when the watch ends, for whatever reason, again. A list is
+ * taken as a difference, so an object that went away in between is found out (informer:R2).
+ *
+ * Waits by backoff between two lists. The backoff begins anew once a watch has delivered something: a source that
+ * accepts the list and refuses every watch must not be listed in a tight loop.
+ *
+ * Resolves when the signal aborts; rejects when trying again cannot help.
+ */
+export async function inform(options: InformerOptions, signal: AbortSignal): Promise<void> {
+  const { table, clock, random, backoff, logger } = options;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const watched = listAndWatch(options, signal, () => {
+        failures = 0;
+      });
+      // A source that does not obey its signal must not keep the controller from stopping.
+      await Promise.race([watched, aborted(signal)]);
+      if (signal.aborted) return;
+      logger.warn('The watch of the source has ended: listing again');
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isFinal(error)) throw error;
+      if (error instanceof IdentityChangedError) table.vanishAll();
+      logger.warn('Cannot go on watching the source: listing again', { error, failures });
+    }
+    await sleep(clock, backoffDelayMs(failures++, backoff, random), signal);
+  }
+}
+
+async function listAndWatch(options: InformerOptions, signal: AbortSignal, onDelivery: () => void): Promise<void> {
+  const { source, table } = options;
+  const list = await source.list({ signal });
+  if (signal.aborted) return;
+  table.observeList(list);
+  options.onList(list);
+  for await (const item of source.watch({ after: list.resourceVersion, signal })) {
+    if (signal.aborted) return;
+    onDelivery();
+    if (item.type === 'deleted') table.observeDeletion(item);
+    else if (item.type !== 'bookmark') table.observe(item.object);
+  }
+}
+
+/** Errors that the same call will meet again for ever. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof BackendError) return error.permanent;
+  return error instanceof ClosedError || error instanceof UnsupportedError;
+}
+
+/** Resolves when the signal aborts. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/** Resolves after the delay, or at once when the signal aborts. */
+function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, end);
+    signal.addEventListener('abort', end);
+  });
+}

@@ -1,0 +1,96 @@
+import { isComplete, isPlannedAt } from './jobs.ts';
+import type { ObjectState } from './object-memory.ts';
+import { emptyDocument, type HandlerRecord, isSettled, type ProgressDocument, subRecordId } from './record.ts';
+import type { Handler } from './registry.ts';
+import type { Look, Snapshot } from './snapshot.ts';
+
+/** What a controller knows about one object at this moment. */
+export interface ObjectStatus {
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly deleting: boolean;
+  /** Every handler and sub in scope has its final outcome on what it sees of the newest known state. */
+  readonly settled: boolean;
+  /** Every handler and sub in scope last *succeeded* on what it sees of the newest known state. */
+  readonly succeeded: boolean;
+  /** Handlers in the order of registration, each followed by its planned subs. */
+  readonly handlers: readonly HandlerStatus[];
+}
+
+export interface HandlerStatus {
+  /** `handler` or `parent/sub`. */
+  readonly id: string;
+  readonly inScope: boolean;
+  /** Of what it sees of the newest known state; `undefined` out of scope. */
+  readonly digest: string | undefined;
+  /** Of the last attempt; `new` before the first one. `open` covers running, waiting and interrupted attempts. */
+  readonly state: 'new' | 'open' | 'ok' | 'failed';
+  /** The digest of the last attempt. */
+  readonly attempted: string | undefined;
+  /** The digest of the last success; for a parent, of the last one that all of its subs have followed. */
+  readonly succeeded: string | undefined;
+  /** Failed attempts on the last input. */
+  readonly attempts: number;
+  /** Wall time of the next attempt in ms since the epoch, if one is waited for. */
+  readonly wake: number | undefined;
+  /** What `when`, `select`, `view` or the digest threw on the newest state: the handler cannot be called on it. */
+  readonly fault: unknown;
+}
+
+/** Describes the newest known state; `undefined` if nothing lives under the name. */
+export function inspect(state: ObjectState | undefined, handlers: readonly Handler[]): ObjectStatus | undefined {
+  const snapshot = state?.newest;
+  if (state === undefined || snapshot === undefined) return undefined;
+  const isCurrent = state.memory?.uid === snapshot.uid;
+  const doc = (isCurrent ? state.memory?.effective(state.name) : undefined) ?? emptyDocument(snapshot.uid, state.name);
+  const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc));
+  const inScope = statuses.filter((status) => status.inScope || status.fault !== undefined);
+  return {
+    name: snapshot.name,
+    uid: snapshot.uid,
+    resourceVersion: snapshot.resourceVersion,
+    deleting: snapshot.deleting,
+    settled: inScope.every(({ id, digest }) => digest !== undefined && isSettled(doc.records[id], digest)),
+    succeeded: inScope.every(
+      ({ digest, succeeded, state }) => digest !== undefined && state === 'ok' && succeeded === digest,
+    ),
+    handlers: statuses,
+  };
+}
+
+function statusesOf(handler: Handler, snapshot: Snapshot, doc: ProgressDocument): HandlerStatus[] {
+  const look = snapshot.look(handler);
+  const record = doc.records[handler.id];
+  const isPlanned = look !== undefined && isPlannedAt(record, look.digest);
+  // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
+  const isDone = isPlanned && isComplete(handler, doc, snapshot);
+  const parent = statusOf(handler.id, look, record, snapshot.faultOf(handler.id), isDone ? look.digest : undefined);
+  const subs = (record?.plan ?? []).map((entry) => {
+    const id = subRecordId(handler.id, entry.id);
+    const subLook = isPlanned ? snapshot.lookSub(handler, entry) : undefined;
+    return statusOf(id, subLook, doc.records[id], snapshot.faultOf(id), undefined);
+  });
+  return [parent, ...subs];
+}
+
+function statusOf(
+  id: string,
+  look: Look | undefined,
+  record: HandlerRecord | undefined,
+  fault: unknown,
+  complete: string | undefined,
+): HandlerStatus {
+  const attempt = record?.attempt ?? undefined;
+  return {
+    id,
+    inScope: look !== undefined,
+    digest: look?.digest,
+    state: attempt?.state ?? 'new',
+    attempted: attempt?.digest,
+    succeeded: complete ?? record?.done ?? undefined,
+    attempts: attempt?.failures ?? 0,
+    wake: attempt === undefined || attempt.wakeAt === 0 ? undefined : attempt.wakeAt,
+    fault,
+  };
+}

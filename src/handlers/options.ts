@@ -1,0 +1,75 @@
+import type { BackoffOptions } from '../queue/backoff.ts';
+import type { Clock } from '../types/clock.ts';
+import type { Logger } from '../types/logger.ts';
+import type { Random } from '../types/random.ts';
+import type { ObjectSource } from '../types/source.ts';
+import type { ProgressStore } from './progress.ts';
+import type { ViewDigest } from './view.ts';
+
+/** Options of `createController`. */
+export interface ControllerOptions<T = unknown> {
+  /** Where the objects come from: a store prefix (`createStoreSource`) or any other {@link ObjectSource}. */
+  readonly source: ObjectSource<T>;
+  /**
+   * Where records are kept; one store for one controller. In memory they end with the process, so that each object is
+   * handled once more after a restart. @default createMemoryProgress()
+   */
+  readonly progress?: ProgressStore;
+  /** Tells views apart; `createEssenceHasher` makes one. */
+  readonly essence: ViewDigest;
+  /** The part of an object that handlers without `field` or `select` depend on. Pure. @default defaultView */
+  readonly view?: (object: T) => unknown;
+  /** Objects handled at a time; within one object, calls never overlap. @default 16 */
+  readonly concurrency?: number;
+  /**
+   * What a change in the middle of a pass does (A10'). `supersede`: what has not run yet runs on the newest state only.
+   * `complete`: a pass that has begun to call finishes on the state it began with. Both end on the last state.
+   * @default 'supersede'
+   */
+  readonly policy?: 'supersede' | 'complete';
+  /** Waits between the attempts of a handler that has none of its own, and after failures of progress and source. */
+  readonly backoff?: BackoffOptions;
+  /** How long `run` waits for running calls after its signal, in ms. @default 5000 */
+  readonly drainMs?: number;
+  /** @default the platform's clock */
+  readonly clock?: Clock;
+  /** @default the platform's random numbers */
+  readonly random?: Random;
+  /** @default silence */
+  readonly logger?: Logger;
+}
+
+/** What handlers and sub-handlers have in common. */
+export interface AttemptOptions {
+  /** Attempts after the first one before a failure is final; 0 for a single attempt. @default Infinity */
+  readonly retries?: number;
+  /**
+   * How long a call may take, in ms; then it counts as failed, its signal aborts and its late result is refused.
+   * Without it a call that never settles holds up its object for ever. @default no limit
+   */
+  readonly timeoutMs?: number;
+}
+
+/** Options of `controller.on`. */
+export interface HandlerOptions<T = unknown> extends AttemptOptions {
+  /** Names the handler's records: keep it over releases. No `/`. */
+  readonly id: string;
+  /** Depend on this field only: `'spec.replicas'`, or a JSON pointer where keys have dots. Excludes `select`. */
+  readonly field?: string;
+  /** Depend on what this returns (JSON data) only. Pure. Excludes `field`. */
+  readonly select?: (object: T) => unknown;
+  /** The handler is for these objects only. Pure. @default all */
+  readonly when?: (object: T) => boolean;
+  /** @default the controller's */
+  readonly backoff?: BackoffOptions;
+}
+
+/** Options of `ctx.sub`. */
+export interface SubOptions extends AttemptOptions {
+  /** JSON data for the sub. Like the id: a function of the parent's view alone (A9'b). */
+  readonly args?: unknown;
+  /** Depend on this field of the object and the args, instead of the parent's view and the args. Excludes `select`. */
+  readonly field?: string;
+  /** Depend on a part of the parent's *view* and the args. Pure. Excludes `field`. */
+  readonly select?: (view: unknown) => unknown;
+}

@@ -1,0 +1,58 @@
+import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
+import { PermanentError, TemporaryError } from '../types/errors.ts';
+import type { Random } from '../types/random.ts';
+import type { Attempt } from './record.ts';
+
+/** How a call ended. `aborted`: somebody had told it to stop, so its error is no verdict on its input. */
+export type CallResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly error: unknown; readonly aborted: boolean };
+
+/** What a call's end means for its record (A7'). A superseded call leaves its attempt open and its count unchanged. */
+export type Outcome =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'temporary'; readonly delayMs: number; readonly error: unknown }
+  | { readonly kind: 'permanent'; readonly error: unknown }
+  | { readonly kind: 'superseded' };
+
+export interface RetryPolicy {
+  readonly retries: number;
+  readonly backoff: Backoff;
+}
+
+/**
+ * Judges the end of a call. A `PermanentError` is final, also from an aborted call: it is about the input. Any other
+ * error is temporary until the retries are used up.
+ */
+export function outcomeOf(result: CallResult, attempt: Attempt, policy: RetryPolicy, random: Random): Outcome {
+  if (result.ok) return { kind: 'ok' };
+  const { error } = result;
+  if (error instanceof PermanentError) return { kind: 'permanent', error };
+  if (result.aborted) return { kind: 'superseded' };
+  if (attempt.failures + 1 > policy.retries) return { kind: 'permanent', error };
+  const asked = error instanceof TemporaryError ? error.delayMs : undefined;
+  const delayMs =
+    asked !== undefined && Number.isFinite(asked)
+      ? Math.max(1, asked)
+      : backoffDelayMs(attempt.failures, policy.backoff, random);
+  return { kind: 'temporary', delayMs, error };
+}
+
+/** The attempt after its outcome, in absolute terms: written twice it is the same. */
+export function attemptAfter(
+  attempt: Attempt,
+  outcome: Exclude<Outcome, { kind: 'superseded' }>,
+  wallMs: number,
+): Attempt {
+  const { digest } = attempt;
+  switch (outcome.kind) {
+    case 'ok':
+      return { digest, state: 'ok', failures: attempt.failures, wakeAt: 0, delayMs: 0 };
+    case 'permanent':
+      return { digest, state: 'failed', failures: attempt.failures + 1, wakeAt: 0, delayMs: 0 };
+    case 'temporary': {
+      const { delayMs } = outcome;
+      return { digest, state: 'open', failures: attempt.failures + 1, wakeAt: wallMs + delayMs, delayMs };
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import type { RunResult } from '../queue/keyed-queue.ts';
+import { type CommitResult, commit, isOlder, reload } from './commit.ts';
+import { type Environment, readObject } from './environment.ts';
+import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
+import { isSameJob, type Job, type JobList, jobsOf, type WakeOf } from './jobs.ts';
+import { type ObjectState, UidMemory } from './object-memory.ts';
+import type { Attempt } from './record.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** How often in a row a pass may begin anew on a newer state after it has opened an attempt (see `#begin`). */
+const RESTARTS_MAX = 3;
+
+/** Wait before reading again when the source answers with a state older than one that was used, in ms. */
+const STALE_READ_DELAY_MS = 1000;
+
+/**
+ * One pass over one object: calls what is due on one frozen state, one after the other, each at most once (A2').
+ *
+ * ```text
+ *   newest state S --> due jobs on S, by turn --> still wanted? --> commit [last outcome + intent] --> call --+
+ *                          ^                          | no                                                    |
+ *                          |                          v                                                       |
+ *                          |                   commit the last outcome, end         outcome pending           |
+ *                          +----------------------------------------------------------------------------------+
+ * ```
+ *
+ * The pass is left, for a new one on the newest state, as soon as the next job is another one there (A10'); except that
+ * a pass which has run a parent runs one leaf on the same state, so that edits faster than the parent cannot starve all
+ * subs, and that with `complete` a pass which has begun to call goes on to its end.
+ */
+export async function runPass(env: Environment, state: ObjectState): Promise<RunResult> {
+  env.counters.passes++;
+  await deleteGarbage(env, state);
+  const snapshot = state.newest;
+  if (snapshot === undefined) {
+    state.memory = undefined;
+    if (state.garbage.length === 0) env.table.forget(state.name);
+    return state.garbage.length === 0 ? 'idle' : 'again';
+  }
+  if (state.memory?.uid !== snapshot.uid) state.memory = new UidMemory(snapshot.uid);
+  return new Pass(env, state, state.memory, snapshot).run();
+}
+
+/** Documents of dead uids go before anything is done for the living one. */
+async function deleteGarbage(env: Environment, state: ObjectState): Promise<void> {
+  for (const uid of state.garbage) {
+    if (env.stopped.aborted) return;
+    await env.progress.delete(uid);
+    state.collected(uid);
+  }
+}
+
+class Pass {
+  readonly #env: Environment;
+  readonly #state: ObjectState;
+  readonly #memory: UidMemory;
+  readonly #snapshot: Snapshot;
+  /** Called in this pass already, or shown to be impossible in it. */
+  readonly #ran = new Set<string>();
+  #called = false;
+  #hasPlanned = false;
+  #hasLeaf = false;
+
+  constructor(env: Environment, state: ObjectState, memory: UidMemory, snapshot: Snapshot) {
+    this.#env = env;
+    this.#state = state;
+    this.#memory = memory;
+    this.#snapshot = snapshot;
+  }
+
+  async run(): Promise<RunResult> {
+    if (this.#memory.doc === undefined) await reload(this.#env, this.#state, this.#memory);
+    const blocked = await this.#readFirst();
+    if (blocked !== undefined) return blocked;
+    while (!this.#env.stopping.aborted && this.#isAlive()) {
+      const job = this.#jobs(this.#snapshot).due.find(({ id }) => !this.#ran.has(id));
+      if (job === undefined) break;
+      const forced = this.#isForced();
+      if (!forced && !isSameJob(job, this.#newest())) break;
+      const begun = await this.#begin(job, forced);
+      if (begun === 'again') return 'again';
+      if (begun !== 'carried') break;
+      await this.#execute(job, forced);
+    }
+    if (this.#memory.pending !== undefined) await commit(this.#env, this.#state, this.#memory, undefined);
+    return this.#next();
+  }
+
+  /**
+   * Before a process does anything for a uid, it reads the object itself: the state it heard of may come from an old
+   * list, and be older than what an earlier process has handled (rows 17, 18, 23). If nothing is due, it need not.
+   */
+  async #readFirst(): Promise<RunResult | undefined> {
+    const memory = this.#memory;
+    const doc = memory.effective(this.#state.name);
+    const isKnownOld = isOlder(this.#env, this.#snapshot, doc);
+    if (!this.#isAlive() || (memory.fresh && !isKnownOld)) return undefined;
+    if (!isKnownOld && this.#jobs(this.#snapshot).due.length === 0) return undefined;
+    await readObject(this.#env, this.#state);
+    memory.fresh = true;
+    const newest = this.#state.newest;
+    if (newest !== this.#snapshot) return 'again';
+    return isKnownOld ? { afterMs: STALE_READ_DELAY_MS } : undefined;
+  }
+
+  /**
+   * Opens the job's attempt. None is needed for a retry of an attempt that this process has opened, unless there is an
+   * outcome to write anyway (A12').
+   *
+   * The state is fixed by the first call, not by the start of the pass: if a newer one has come while the intent was
+   * being written, the pass begins anew on it. Under edits faster than a write that would never end, so after
+   * `RESTARTS_MAX` times the call is made on what it was opened for.
+   */
+  async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
+    const memory = this.#memory;
+    const record = memory.doc?.records[job.id];
+    const isOpen = record?.attempt?.digest === job.digest && record.attempt.state === 'open';
+    const isOpenHere = isOpen && memory.opened.get(job.id) === record.ep;
+    if (memory.pending !== undefined || !isOpenHere) {
+      const result = await commit(this.#env, this.#state, memory, { job, snapshot: this.#snapshot, forced });
+      if (result !== 'carried') return result;
+    }
+    if (!this.#isAlive() || this.#env.stopping.aborted) return 'superseded';
+    if (!this.#called && this.#state.newest !== this.#snapshot && memory.restarts < RESTARTS_MAX) {
+      memory.restarts++;
+      return 'again';
+    }
+    memory.restarts = 0;
+    return 'carried';
+  }
+
+  async #execute(job: Job, forced: boolean): Promise<void> {
+    const { entry } = job;
+    const execution = {
+      env: this.#env,
+      state: this.#state,
+      memory: this.#memory,
+      snapshot: this.#snapshot,
+      job,
+      forced,
+    };
+    this.#called = true;
+    const result: ExecutionResult =
+      entry === undefined ? await executeHandler(execution) : await executeSub(execution, entry);
+    if (result === 'planned') this.#hasPlanned = true;
+    if (result === 'leaf') this.#hasLeaf = true;
+    // A sub whose parent has just planned otherwise may be called in this pass, if it is still planned.
+    if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(job.id);
+  }
+
+  /** Whether the next job runs on this state even if it is another one on the newest (A10'). */
+  #isForced(): boolean {
+    return (this.#env.policy === 'complete' && this.#called) || (this.#hasPlanned && !this.#hasLeaf);
+  }
+
+  /** The object of this pass still lives, as far as is known, and is not on its way out (A11'). */
+  #isAlive(): boolean {
+    const newest = this.#state.newest;
+    return newest?.uid === this.#snapshot.uid && !newest.deleting;
+  }
+
+  #newest(): Snapshot {
+    return this.#state.newest ?? this.#snapshot;
+  }
+
+  #jobs(snapshot: Snapshot): JobList {
+    const doc = this.#memory.effective(this.#state.name);
+    return jobsOf(snapshot, doc, this.#env.handlers, this.#env.clock.now(), this.#wakeOf);
+  }
+
+  /**
+   * The monotonic deadline of a waiting attempt. The stored one is wall time, for other processes: it is read once, and
+   * believed for at most the delay that was meant (A4'). Subs of a parent that cannot be rebuilt rest as long as that.
+   */
+  readonly #wakeOf: WakeOf = (id: string, attempt: Attempt | undefined): number => {
+    const { deadlines, rebuilds } = this.#memory;
+    const { clock } = this.#env;
+    const slash = id.indexOf('/');
+    const restMs = slash < 0 ? 0 : (rebuilds.get(id.slice(0, slash))?.deadlineMs ?? 0);
+    if (attempt === undefined || attempt.wakeAt === 0) return restMs;
+    let known = deadlines.get(id);
+    if (known?.wakeAt !== attempt.wakeAt) {
+      const leftMs = Math.min(Math.max(0, attempt.wakeAt - clock.wallTime()), attempt.delayMs);
+      known = { wakeAt: attempt.wakeAt, deadlineMs: clock.now() + leftMs };
+      deadlines.set(id, known);
+    }
+    return Math.max(known.deadlineMs, restMs);
+  };
+
+  /** What the queue is to do with the object now. */
+  #next(): RunResult {
+    const newest = this.#state.newest;
+    if (newest === undefined || newest.uid !== this.#snapshot.uid) return 'again';
+    if (newest.deleting) return 'idle';
+    const { due, wakeMs } = this.#jobs(newest);
+    if (due.length > 0) return 'again';
+    return wakeMs === Number.POSITIVE_INFINITY ? 'idle' : { afterMs: Math.max(0, wakeMs - this.#env.clock.now()) };
+  }
+}

@@ -1,0 +1,58 @@
+import type { ProgressDocument } from './record.ts';
+
+/**
+ * Where a controller keeps what it has done: one document per uid, replaced as a whole by compare-and-set on its `gen`.
+ * Documents are plain JSON data (`Infinity` and `undefined` do not occur, except an absent base).
+ *
+ * One store serves one controller: at every list, documents of objects that are gone are deleted.
+ *
+ * A rejected write may have happened or not; the controller reads again and recognises its own by `writeId`.
+ */
+export interface ProgressStore {
+  /** The document, or `undefined` if there is none. Sees every write that was answered before the call. */
+  get(uid: string): Promise<ProgressDocument | undefined>;
+  /**
+   * Stores `next` if the present generation is `gen` (0 for "there is none") and says whether it did. Atomic.
+   * `next.gen` is `gen + 1`.
+   */
+  compareAndSet(uid: string, gen: number, next: ProgressDocument): Promise<boolean>;
+  /** Drops a document; no error if there is none. */
+  delete(uid: string): Promise<void>;
+  /** All documents in short, to find those whose object is gone. */
+  list(): Promise<readonly ProgressHead[]>;
+}
+
+export type ProgressHead = Pick<ProgressDocument, 'uid' | 'name' | 'resourceVersion'>;
+
+/** A {@link ProgressStore} in memory. */
+export interface MemoryProgress extends ProgressStore {
+  /** Number of documents: at most one for each object that lives. */
+  readonly size: number;
+}
+
+/**
+ * Makes a progress store that lives as long as it is referenced: it may outlive a controller, but not the process.
+ *
+ * ```ts
+ * const progress = createMemoryProgress();
+ * const controller = createController({ source, progress, essence });
+ * ```
+ */
+export function createMemoryProgress(): MemoryProgress {
+  const documents = new Map<string, ProgressDocument>();
+  return {
+    get: async (uid) => documents.get(uid),
+    async compareAndSet(uid, gen, next) {
+      if ((documents.get(uid)?.gen ?? 0) !== gen) return false;
+      documents.set(uid, next);
+      return true;
+    },
+    async delete(uid) {
+      documents.delete(uid);
+    },
+    list: async () => [...documents.values()].map(({ uid, name, resourceVersion }) => ({ uid, name, resourceVersion })),
+    get size() {
+      return documents.size;
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * What is remembered about an object, as plain JSON data and pure functions on it.
+ *
+ * ```text
+ *   document  uid, name, gen 7, writeId, tick 12, resourceVersion "41"
+ *   |
+ *   +- records   "scale"      attempt { digest B, open, failures 1, wakeAt, delayMs }   done A   at 11   ep 9
+ *   |            "deploy"     attempt { digest C, ok }                                  done C   at 12   ep 12
+ *   |                         plan [ { id "a", args 1 } ]
+ *   |            "deploy/a"   attempt null                                             done null   at 12   ep 0
+ *   |
+ *   +- bases     A -> view, C -> view        exactly the digests that some `done` names
+ * ```
+ *
+ * `attempt` is the last one *opened*; `done` the last *success*, kept apart since it only serves `old` (A3'). `tick`
+ * counts opened attempts of the object: `at` is the tick of the record's last one (A5'), `ep` that of the first attempt
+ * of its episode (A13').
+ */
+export interface ProgressDocument {
+  readonly uid: string;
+  readonly name: string;
+  /** Rises by one with each write; 0 for a document that was never written. */
+  readonly gen: number;
+  /** Who wrote this generation, so that a write whose answer got lost can be recognised. */
+  readonly writeId: string;
+  readonly tick: number;
+  /** The highest resource version a call was made on, or `''`. States below it are refused (A12'). */
+  readonly resourceVersion: string;
+  readonly records: Readonly<Record<string, HandlerRecord>>;
+  readonly bases: Readonly<Record<string, unknown>>;
+}
+
+export interface HandlerRecord {
+  readonly attempt: Attempt | null;
+  readonly done: string | null;
+  readonly at: number;
+  readonly ep: number;
+  /** What a parent registered when it last succeeded; absent if nothing. */
+  readonly plan?: readonly PlanEntry[];
+}
+
+export interface Attempt {
+  readonly digest: string;
+  readonly state: 'open' | 'ok' | 'failed';
+  /** Settled attempts of the episode that failed (A4'): interrupted and superseded ones are not counted. */
+  readonly failures: number;
+  /** Wall time of the next attempt, in ms; 0 is "at once". Believed only as far as `delayMs` from now (A4'). */
+  readonly wakeAt: number;
+  readonly delayMs: number;
+}
+
+/** A sub-handler as planned. Everything needed to tell, without its function, whether it is due. */
+export interface PlanEntry {
+  readonly id: string;
+  readonly args?: unknown;
+  /** The sub sees this field of the object. */
+  readonly field?: string;
+  /** The sub sees a selection of the parent's view: its digest, fixed for as long as the plan is. */
+  readonly selected?: string;
+}
+
+export function emptyDocument(uid: string, name: string): ProgressDocument {
+  return { uid, name, gen: 0, writeId: '', tick: 0, resourceVersion: '', records: {}, bases: {} };
+}
+
+export function subRecordId(parentId: string, subId: string): string {
+  return `${parentId}/${subId}`;
+}
+
+/** Whether the last opened attempt was on this digest and has its final outcome (A3'). */
+export function isSettled(record: HandlerRecord | undefined, digest: string): boolean {
+  return record?.attempt?.digest === digest && record.attempt.state !== 'open';
+}
+
+/**
+ * Opens an attempt. An attempt already open on the digest keeps its episode and its count; any other digest, or a
+ * settled one opened anew, begins an episode.
+ */
+export function openAttempt(doc: ProgressDocument, id: string, digest: string): ProgressDocument {
+  const tick = doc.tick + 1;
+  const before = doc.records[id];
+  const goesOn = before?.attempt?.digest === digest && before.attempt.state === 'open';
+  const record: HandlerRecord = {
+    ...(before ?? { done: null }),
+    attempt: goesOn && before.attempt !== null ? before.attempt : freshAttempt(digest),
+    at: tick,
+    ep: goesOn ? before.ep : tick,
+  };
+  return { ...doc, tick, records: { ...doc.records, [id]: record } };
+}
+
+function freshAttempt(digest: string): Attempt {
+  return { digest, state: 'open', failures: 0, wakeAt: 0, delayMs: 0 };
+}
+
+/**
+ * Writes the outcome of an attempt. Nothing happens if the record is gone (the sub left the plan) or has another
+ * attempt by now; so it may be done over after a conflict, and twice is once.
+ */
+export function settleAttempt(doc: ProgressDocument, id: string, ep: number, attempt: Attempt): ProgressDocument {
+  const before = doc.records[id];
+  if (before === undefined || before.ep !== ep || before.attempt?.digest !== attempt.digest) return doc;
+  // A retry that needed no intent was not stamped when it began; its turn counts all the same.
+  const tick = before.at === doc.tick ? doc.tick : doc.tick + 1;
+  return { ...doc, tick, records: { ...doc.records, [id]: { ...before, attempt, at: tick } } };
+}
+
+/**
+ * Makes a plan the parent's own. Subs that stay keep their records, subs that left lose them (no retire hook yet), new
+ * ones stand in line from this tick on: from 0, plans with ever new ids would starve the old ones (A5').
+ */
+export function adoptPlan(doc: ProgressDocument, parentId: string, plan: readonly PlanEntry[]): ProgressDocument {
+  const parent = doc.records[parentId];
+  if (parent === undefined) return doc;
+  const wanted = new Map(plan.map((entry) => [subRecordId(parentId, entry.id), entry]));
+  const records: Record<string, HandlerRecord> = {};
+  const prefix = subRecordId(parentId, '');
+  for (const [id, record] of Object.entries(doc.records)) {
+    if (!id.startsWith(prefix) || wanted.has(id)) records[id] = record;
+  }
+  for (const id of wanted.keys()) records[id] ??= { attempt: null, done: null, at: doc.tick, ep: 0 };
+  const { plan: _before, ...rest } = parent;
+  records[parentId] = plan.length === 0 ? rest : { ...rest, plan };
+  return withBases({ ...doc, records }, {});
+}
+
+/** Records a success that `old` may refer to from now on, with its view. */
+export function markDone(doc: ProgressDocument, id: string, digest: string, view: unknown): ProgressDocument {
+  const before = doc.records[id];
+  if (before === undefined || before.done === digest) return doc;
+  return withBases({ ...doc, records: { ...doc.records, [id]: { ...before, done: digest } } }, { [digest]: view });
+}
+
+/** Keeps exactly the bases that some `done` names. */
+function withBases(doc: ProgressDocument, added: Readonly<Record<string, unknown>>): ProgressDocument {
+  const bases: Record<string, unknown> = {};
+  for (const { done } of Object.values(doc.records)) {
+    if (done === null) continue;
+    if (Object.hasOwn(doc.bases, done)) bases[done] = doc.bases[done];
+    else if (Object.hasOwn(added, done)) bases[done] = added[done];
+  }
+  return { ...doc, bases };
+}
+
+/** The view of the last success, `undefined` if there was none or it is lost (A6'). */
+export function baseOf(doc: ProgressDocument, record: HandlerRecord | undefined): unknown {
+  const done = record?.done ?? null;
+  return done !== null && Object.hasOwn(doc.bases, done) ? doc.bases[done] : undefined;
+}

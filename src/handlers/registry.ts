@@ -1,0 +1,89 @@
+import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
+import { UnsupportedError } from '../types/errors.ts';
+import type { HandlerFunction, SubFunction } from './context.ts';
+import type { AttemptOptions, HandlerOptions } from './options.ts';
+import { type Path, parsePath } from './view.ts';
+
+/** Longest id of a handler or sub-handler, in UTF-16 units. */
+export const ID_LENGTH_MAX = 253;
+
+/** A registered handler, checked and with every default filled in. */
+export interface Handler {
+  readonly id: string;
+  /** Place in the order of registration: breaks ties (A5'). */
+  readonly order: number;
+  readonly path: Path | undefined;
+  readonly select: ((object: unknown) => unknown) | undefined;
+  readonly when: ((object: unknown) => boolean) | undefined;
+  readonly retries: number;
+  readonly timeoutMs: number | undefined;
+  readonly backoff: Backoff;
+  readonly fn: HandlerFunction;
+}
+
+/** What a parent registered by `ctx.sub`, with the function that no record can hold. */
+export interface SubHandler {
+  readonly id: string;
+  readonly args: unknown;
+  /** With `select`: what it selected of the parent's view, once and for all of the plan. */
+  readonly selected: { readonly view: unknown } | undefined;
+  readonly retries: number;
+  readonly timeoutMs: number | undefined;
+  readonly fn: SubFunction;
+}
+
+/** The handlers of a controller. Closed when the controller starts. */
+export class Registry {
+  readonly #handlers: Handler[] = [];
+  readonly #backoff: Backoff;
+
+  constructor(backoff: Backoff) {
+    this.#backoff = backoff;
+  }
+
+  /** In the order of registration. */
+  get handlers(): readonly Handler[] {
+    return this.#handlers;
+  }
+
+  add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
+    if (kind !== 'change') throw new UnsupportedError('register a handler', `the kind "${kind}"`);
+    const action = `register handler "${options.id}"`;
+    checkId(action, options.id);
+    checkAttempts(action, options);
+    if (this.#handlers.some(({ id }) => id === options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
+    if (options.field !== undefined && options.select !== undefined) {
+      throw new TypeError(`Cannot ${action}: field and select exclude each other`);
+    }
+    this.#handlers.push({
+      id: options.id,
+      order: this.#handlers.length,
+      path: options.field === undefined ? undefined : parsePath(options.field),
+      // The registry is the border between the caller's type of object and `unknown`: a source yields only the former.
+      select: options.select as Handler['select'],
+      when: options.when as Handler['when'],
+      retries: options.retries ?? Number.POSITIVE_INFINITY,
+      timeoutMs: options.timeoutMs,
+      backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
+      fn: fn as HandlerFunction,
+    });
+  }
+}
+
+/** Ids are parts of record names: `parent/sub`. */
+export function checkId(action: string, id: string): void {
+  if (typeof id !== 'string' || id === '')
+    throw new TypeError(`Cannot ${action}: the id must be a string with content`);
+  if (id.length > ID_LENGTH_MAX) throw new TypeError(`Cannot ${action}: the id is longer than ${ID_LENGTH_MAX}`);
+  if (id.includes('/') || id === '__proto__')
+    throw new TypeError(`Cannot ${action}: the id may not be or contain "${id.includes('/') ? '/' : id}"`);
+}
+
+export function checkAttempts(action: string, { retries, timeoutMs }: AttemptOptions): void {
+  if (retries !== undefined && !(retries >= 0)) {
+    throw new RangeError(`Cannot ${action}: retries must be at least 0, got ${retries}`);
+  }
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw new RangeError(`Cannot ${action}: timeoutMs must be above 0, got ${timeoutMs}`);
+  }
+}

@@ -1,0 +1,97 @@
+import type { WatchEvent } from '../types/event.ts';
+import type { KeyValue } from '../types/revision.ts';
+import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
+import type { SignalOptions, Store } from '../types/store.ts';
+
+export interface StoreSourceOptions {
+  /** The keys that are objects. `''` is all of them. */
+  readonly prefix: string;
+}
+
+/**
+ * Makes the keys under a prefix objects of a controller.
+ *
+ * ```text
+ *   store                                  source
+ *   key                                    name
+ *   key @ create revision @ identity       uid: deleted and put again is another object
+ *   mod revision                           resourceVersion
+ *   value                                  object
+ * ```
+ *
+ * The store's identity is part of the uid, since an embedded store begins again at revision 1 with every process: without
+ * it a record kept from an earlier process would be taken for that of a new object.
+ *
+ * No key is ever `deleting`. Reads are those of the store: on a replica, as fresh as it is.
+ *
+ * ```ts
+ * const controller = createController({ source: createStoreSource(store, { prefix: 'jobs/' }), essence });
+ * ```
+ */
+export function createStoreSource<V>(store: Store<V, string>, options: StoreSourceOptions): ObjectSource<V> {
+  return new StoreSource(store, options.prefix);
+}
+
+class StoreSource<V> implements ObjectSource<V> {
+  readonly #store: Store<V, string>;
+  readonly #prefix: string;
+  /** Of the data that the last list was taken from: its revision is a position in no other. */
+  #identity: string | undefined;
+
+  constructor(store: Store<V, string>, prefix: string) {
+    this.#store = store;
+    this.#prefix = prefix;
+  }
+
+  async list({ signal }: SignalOptions): Promise<SourceList<V>> {
+    await this.#store.ready(signal === undefined ? {} : { signal });
+    const { kvs, revision } = this.#store.range({ prefix: this.#prefix });
+    this.#identity = this.#store.identity;
+    return { resourceVersion: String(revision), items: kvs.map((kv) => this.#objectOf(kv)) };
+  }
+
+  async *watch({ after, signal }: SourceWatchOptions): AsyncGenerator<SourceWatchItem<V>, void, undefined> {
+    const batches = this.#store.watch(
+      { prefix: this.#prefix },
+      {
+        fromRevision: Number(after) + 1,
+        ...(this.#identity === undefined ? {} : { identity: this.#identity }),
+        ...(signal === undefined ? {} : { signal }),
+      },
+    );
+    for await (const { events, revision } of batches) {
+      for (const event of events) yield this.#itemOf(event);
+      yield { type: 'bookmark', resourceVersion: String(revision) };
+    }
+  }
+
+  async get(name: string, _options: SignalOptions): Promise<SourceObject<V> | undefined> {
+    const kv = this.#store.get(name);
+    return kv === undefined ? undefined : this.#objectOf(kv);
+  }
+
+  compare(a: string, b: string): number {
+    return Number(a) - Number(b);
+  }
+
+  #itemOf(event: WatchEvent<V>): SourceWatchItem<V> {
+    const { kv } = event;
+    if (event.type === 'put') {
+      return { type: event.kv.version === 1 ? 'added' : 'modified', object: this.#objectOf(event.kv) };
+    }
+    // A tombstone does not say whose it is; it is newer than whatever lived under the key.
+    return { type: 'deleted', name: kv.key, uid: undefined, resourceVersion: String(kv.modRevision) };
+  }
+
+  #objectOf(kv: KeyValue<V>): SourceObject<V> {
+    const { identity } = this.#store;
+    const life = `${kv.key}@${kv.createRevision}`;
+    return {
+      name: kv.key,
+      uid: identity === '' ? life : `${life}@${identity}`,
+      resourceVersion: String(kv.modRevision),
+      deleting: false,
+      object: kv.value,
+    };
+  }
+}

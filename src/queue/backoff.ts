@@ -1,0 +1,45 @@
+import type { Random } from '../types/random.ts';
+
+/** How long to wait before a failed thing is tried again. */
+export interface BackoffOptions {
+  /** Wait after the first failure, in ms. Lower: quicker recovery; higher: less load on what fails. @default 500 */
+  readonly baseMs?: number;
+  /** Growth from one failure to the next. @default 2 */
+  readonly factor?: number;
+  /** The longest wait, in ms. @default 60000 */
+  readonly maxMs?: number;
+  /** Share of the wait that chance may take away, 0 to 1, so that many failures do not return together. @default 0.2 */
+  readonly jitter?: number;
+}
+
+export type Backoff = Required<BackoffOptions>;
+
+const DEFAULTS: Backoff = { baseMs: 500, factor: 2, maxMs: 60_000, jitter: 0.2 };
+
+/**
+ * Fills in the defaults and checks. Throws `RangeError` for a base or maximum below 1 ms or above it, a factor below 1,
+ * or a jitter outside [0, 1].
+ */
+export function resolveBackoff(options: BackoffOptions = {}, defaults: BackoffOptions = {}): Backoff {
+  const backoff: Backoff = { ...DEFAULTS, ...defaults, ...options };
+  if (!(backoff.baseMs >= 1))
+    throw new RangeError(`Cannot use backoff: baseMs must be at least 1, got ${backoff.baseMs}`);
+  if (!(backoff.factor >= 1))
+    throw new RangeError(`Cannot use backoff: factor must be at least 1, got ${backoff.factor}`);
+  if (!(backoff.maxMs >= backoff.baseMs) || backoff.maxMs === Infinity) {
+    throw new RangeError(`Cannot use backoff: maxMs must be finite and at least baseMs, got ${backoff.maxMs}`);
+  }
+  if (!(backoff.jitter >= 0 && backoff.jitter <= 1)) {
+    throw new RangeError(`Cannot use backoff: jitter must be from 0 to 1, got ${backoff.jitter}`);
+  }
+  return backoff;
+}
+
+/**
+ * The wait after failure number `failures` (0 for the first): `base * factor^failures`, at most `max`, less a random
+ * share. At least 1 ms, so that a thing which always fails still yields to timers and I/O.
+ */
+export function backoffDelayMs(failures: number, backoff: Backoff, random: Random): number {
+  const fullMs = Math.min(backoff.maxMs, backoff.baseMs * backoff.factor ** failures);
+  return Math.max(1, fullMs * (1 - backoff.jitter * random()));
+}

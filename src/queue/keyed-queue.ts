@@ -1,0 +1,214 @@
+import { systemClock } from '../system/system-clock.ts';
+import { systemRandom } from '../system/system-random.ts';
+import type { Clock } from '../types/clock.ts';
+import type { Random } from '../types/random.ts';
+import { type Backoff, type BackoffOptions, backoffDelayMs, resolveBackoff } from './backoff.ts';
+
+/**
+ * What a run leaves behind: nothing to do, more to do at once, or something to do in a while. A `hold` is a wait that a
+ * notification does not cut short.
+ */
+export type RunResult = 'idle' | 'again' | { readonly afterMs: number; readonly hold?: boolean };
+
+export interface KeyedQueueOptions {
+  /** Works on one key. Never entered twice at a time for one key. A rejection makes the key wait by `backoff`. */
+  readonly run: (key: string) => Promise<RunResult>;
+  /** Keys worked on at a time. @default 16 */
+  readonly concurrency?: number;
+  /** Waits after rejected runs, counted per key. */
+  readonly backoff?: BackoffOptions;
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /** Called after the last key has become idle. */
+  readonly onIdle?: () => void;
+  /** Told of every rejected run, with the wait that follows. */
+  readonly onError?: (key: string, error: unknown, delayMs: number) => void;
+}
+
+export interface KeyedQueueCounts {
+  readonly queued: number;
+  readonly running: number;
+  readonly waiting: number;
+  /** Keys in any of the three states. */
+  readonly keys: number;
+}
+
+/** Runs started in one go before timers and I/O get their turn. */
+const BURST_MAX = 256;
+
+interface Entry {
+  state: 'queued' | 'running' | 'waiting';
+  dirty: boolean;
+  hold: boolean;
+  failures: number;
+  cancel: (() => void) | undefined;
+}
+
+/**
+ * A queue of keys, not of events: many notifications of a key are one run, and none of them is lost.
+ *
+ * ```text
+ *              notify                  start                    result 'idle', not dirty
+ *     idle ------------> queued ------------------> running -----------------------------> idle
+ *                          ^  ^                     |  |  |  notify: sets dirty
+ *                          |  +--- 'again', dirty --+  |  |
+ *                          |                           |  +-- { afterMs } or rejected
+ *                          +---- time, or notify ------------------> waiting    (hold: only time)
+ * ```
+ *
+ * - Serial per key, first come first served among keys, at most `concurrency` at a time.
+ * - A notification during a run makes another run after it: the last one is never missed.
+ * - Holds one entry for each key that is not idle, and one timer for each that waits; nothing for idle keys.
+ * - Not promised: a run per notification, or any order between keys that wait.
+ */
+export class KeyedQueue {
+  readonly #run: (key: string) => Promise<RunResult>;
+  readonly #concurrency: number;
+  readonly #backoff: Backoff;
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #onIdle: () => void;
+  readonly #onError: (key: string, error: unknown, delayMs: number) => void;
+  readonly #entries = new Map<string, Entry>();
+  /** Insertion order is the order of service. */
+  readonly #ready = new Set<string>();
+  #running = 0;
+  #waiting = 0;
+  #burst = 0;
+  #pause: (() => void) | undefined;
+  #closed = false;
+  #drained: (() => void)[] = [];
+
+  constructor(options: KeyedQueueOptions) {
+    const concurrency = options.concurrency ?? 16;
+    if (!(concurrency >= 1))
+      throw new RangeError(`Cannot open a queue: concurrency must be at least 1, got ${concurrency}`);
+    this.#run = options.run;
+    this.#concurrency = concurrency;
+    this.#backoff = resolveBackoff(options.backoff);
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? systemRandom;
+    this.#onIdle = options.onIdle ?? (() => {});
+    this.#onError = options.onError ?? (() => {});
+  }
+
+  get counts(): KeyedQueueCounts {
+    const queued = this.#ready.size;
+    return { queued, running: this.#running, waiting: this.#waiting, keys: this.#entries.size };
+  }
+
+  /** Says that something about `key` is new. Cheap, and does not run anything inside the call. */
+  notify(key: string): void {
+    if (this.#closed) return;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) {
+      this.#entries.set(key, { state: 'queued', dirty: false, hold: false, failures: 0, cancel: undefined });
+      this.#ready.add(key);
+      this.#schedule();
+    } else if (entry.state === 'running') {
+      entry.dirty = true;
+    } else if (entry.state === 'waiting' && !entry.hold) {
+      entry.cancel?.();
+      this.#wake(key, entry);
+    }
+  }
+
+  /** No run starts any more. Running ones go on; waits end. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#pause?.();
+    this.#ready.clear();
+    for (const [key, entry] of this.#entries) {
+      if (entry.state === 'running') continue;
+      entry.cancel?.();
+      this.#entries.delete(key);
+    }
+    this.#waiting = 0;
+  }
+
+  /** Resolves once no run is going on. Only after `close` does that stay so. */
+  drained(): Promise<void> {
+    if (this.#running === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  #schedule(): void {
+    // A task of its own keeps user code out of `notify`, and lets a burst of notifications become one run.
+    if (this.#running < this.#concurrency) queueMicrotask(() => this.#startNext());
+  }
+
+  #startNext(): void {
+    while (!this.#closed && this.#pause === undefined && this.#running < this.#concurrency) {
+      const next = this.#ready.values().next();
+      if (next.done === true) return;
+      if (++this.#burst > BURST_MAX) {
+        this.#yieldToTimers();
+        return;
+      }
+      this.#start(next.value);
+    }
+  }
+
+  #yieldToTimers(): void {
+    this.#pause = this.#clock.after(0, () => {
+      this.#pause = undefined;
+      this.#burst = 0;
+      this.#startNext();
+    });
+  }
+
+  #start(key: string): void {
+    const entry = this.#entries.get(key);
+    this.#ready.delete(key);
+    if (entry === undefined) return;
+    entry.state = 'running';
+    entry.dirty = false;
+    entry.cancel = undefined;
+    this.#running++;
+    this.#run(key).then(
+      (result) => {
+        entry.failures = 0;
+        this.#finish(key, entry, result);
+      },
+      (error: unknown) => {
+        const delayMs = backoffDelayMs(entry.failures++, this.#backoff, this.#random);
+        this.#onError(key, error, delayMs);
+        this.#finish(key, entry, { afterMs: delayMs, hold: true });
+      },
+    );
+  }
+
+  #finish(key: string, entry: Entry, result: RunResult): void {
+    this.#running--;
+    if (this.#running === 0) for (const resolve of this.#drained.splice(0)) resolve();
+    if (this.#closed) {
+      this.#entries.delete(key);
+      return;
+    }
+    const hold = typeof result === 'object' && result.hold === true;
+    if (result === 'again' || (entry.dirty && !hold)) {
+      this.#enqueue(key, entry);
+    } else if (typeof result === 'object') {
+      entry.state = 'waiting';
+      entry.hold = hold;
+      this.#waiting++;
+      entry.cancel = this.#clock.after(result.afterMs, () => this.#wake(key, entry));
+    } else {
+      this.#entries.delete(key);
+    }
+    this.#startNext();
+    if (this.#entries.size === 0) this.#onIdle();
+  }
+
+  #wake(key: string, entry: Entry): void {
+    this.#waiting--;
+    this.#enqueue(key, entry);
+    this.#schedule();
+  }
+
+  #enqueue(key: string, entry: Entry): void {
+    entry.state = 'queued';
+    this.#ready.add(key);
+  }
+}

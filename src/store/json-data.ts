@@ -1,0 +1,115 @@
+import { ValueError } from '../types/errors.ts';
+
+/** Deepest nesting of plain JSON data; deeper ones are refused rather than overflow the stack. */
+export const VALUE_DEPTH_MAX = 1000;
+
+/** Where a part lies, from the part up to the root. Made only for containers, and read only for an error. */
+interface Place {
+  readonly up: Place | undefined;
+  readonly name: string | number;
+}
+
+/**
+ * A deep-frozen private copy of plain JSON data. Own enumerable members with string names are the data; a member whose
+ * value is `undefined` is absent, as in JSON text. Throws `ValueError` for anything that JSON would lose or change.
+ */
+export function frozenCopy(value: unknown, action: string): unknown {
+  return copyPart(value, action, undefined, 0);
+}
+
+/** Throws `ValueError` as {@link frozenCopy} does, and copies nothing. */
+export function checkJsonData(value: unknown, action: string): void {
+  checkPart(value, action, undefined, 0);
+}
+
+/** Freezes plain data in place; `false` (and nothing promised) if part of it is something a freeze cannot protect. */
+export function freezePlain(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth > VALUE_DEPTH_MAX) return false;
+  if (!Array.isArray(value) && !isPlain(value)) return false;
+  for (const member of Object.values(value)) if (!freezePlain(member, depth + 1)) return false;
+  Object.freeze(value);
+  return true;
+}
+
+function copyPart(value: unknown, action: string, place: Place | undefined, depth: number): unknown {
+  if (!isContainer(value, action, place, depth)) return value;
+  if (Array.isArray(value)) {
+    const elements: unknown[] = [];
+    for (let index = 0; index < value.length; index++) {
+      elements.push(copyPart(value[index], action, { up: place, name: index }, depth + 1));
+    }
+    return Object.freeze(elements);
+  }
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member === undefined) continue;
+    checkName(name, action, place);
+    const part = copyPart(member, action, { up: place, name }, depth + 1);
+    // An assignment to this name would set the prototype.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: part, enumerable: true });
+    else copy[name] = part;
+  }
+  return Object.freeze(copy);
+}
+
+function checkPart(value: unknown, action: string, place: Place | undefined, depth: number): void {
+  if (!isContainer(value, action, place, depth)) return;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      checkPart(value[index], action, { up: place, name: index }, depth + 1);
+    }
+    return;
+  }
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member === undefined) continue;
+    checkName(name, action, place);
+    checkPart(member, action, { up: place, name }, depth + 1);
+  }
+}
+
+/** Judges one part by itself: `true` for an object or array to look into, `false` for a primitive that is data. */
+function isContainer(value: unknown, action: string, place: Place | undefined, depth: number): value is object {
+  switch (typeof value) {
+    case 'string':
+      if (!value.isWellFormed()) throw misfit(action, place, 'has a lone surrogate');
+      return false;
+    case 'boolean':
+      return false;
+    case 'number':
+      if (!Number.isFinite(value)) throw misfit(action, place, 'is not a finite number');
+      return false;
+    case 'object':
+      break;
+    default:
+      throw misfit(action, place, `is not JSON data but ${typeof value}`);
+  }
+  if (value === null) return false;
+  if (depth > VALUE_DEPTH_MAX) throw misfit(action, place, `is nested deeper than ${VALUE_DEPTH_MAX} levels`);
+  if (!Array.isArray(value) && !isPlain(value)) throw misfit(action, place, 'is not a plain object');
+  return true;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
+}
+
+function checkName(name: string, action: string, place: Place | undefined): void {
+  if (!name.isWellFormed()) throw misfit(action, place, 'has a member name with a lone surrogate');
+}
+
+function misfit(action: string, place: Place | undefined, reason: string): ValueError {
+  return new ValueError(action, { path: pointer(place), reason });
+}
+
+/** As a JSON pointer (RFC 6901). */
+function pointer(place: Place | undefined): string {
+  const names: string[] = [];
+  for (let part = place; part !== undefined; part = part.up) {
+    names.unshift(`/${String(part.name).replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+  return names.join('');
+}

@@ -1,0 +1,22 @@
+/** The public test kit. */
+export { createMemoryBackend } from '../backends/memory-backend.ts';
+export {
+  type CommitHistory,
+  type CommitHistoryOptions,
+  createCommitHistory,
+  type HeldCommit,
+  type HistoryChange,
+} from './commit-history.ts';
+export {
+  type BackendMethod,
+  createFaultyBackend,
+  type FailOptions,
+  type FaultyBackend,
+  type FaultyBackendOptions,
+} from './faulty-backend.ts';
+export { createReferenceModel, type ModelWatch, type ReferenceModel, type ReferenceModelOptions } from './model.ts';
+export { createObjectSource } from './object-source.ts';
+export type { MemoryObjectSource, MemoryObjectSourceOptions, ObjectSourceFaults } from './object-source.ts';
+export { createSeededRandom } from './seeded-random.ts';
+export { createVirtualClock } from './virtual-clock.ts';
+export type { VirtualClock, VirtualClockOptions } from './virtual-clock.ts';

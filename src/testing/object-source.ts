@@ -1,0 +1,275 @@
+import { deepFreeze } from '../handlers/view.ts';
+import type { Clock } from '../types/clock.ts';
+import { BackendError, CompactedError } from '../types/errors.ts';
+import type { Random } from '../types/random.ts';
+import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
+import type { SignalOptions } from '../types/store.ts';
+
+/** What goes wrong, and how often. Rates are from 0 to 1. All of it keeps the contract of {@link ObjectSource}. */
+export interface ObjectSourceFaults {
+  /** Watch items that are never delivered. @default 0 */
+  readonly dropRate?: number;
+  /** Watch items that are delivered twice. @default 0 */
+  readonly duplicateRate?: number;
+  /** Longest delay of a watch item, in ms; each item has its own, so a delay also reorders. @default 0 */
+  readonly delayMsMax?: number;
+  /** Lists that answer an older state, with the version of that state. @default 0 */
+  readonly staleListRate?: number;
+  /** Calls of `list` and `get` that fail. @default 0 */
+  readonly readErrorRate?: number;
+  /** Longest delay of `list` and `get`, in ms. The answer is that of the end of the delay. @default 0 */
+  readonly readDelayMsMax?: number;
+}
+
+export interface MemoryObjectSourceOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly faults?: ObjectSourceFaults;
+  /** Changes that a watch can start from, and as far back as stale lists go. @default 10000 */
+  readonly historyMax?: number;
+}
+
+/** An {@link ObjectSource} in memory, with verbs to change its objects and to misbehave. */
+export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
+  /** The version of the last change, in decimal. */
+  readonly resourceVersion: string;
+  /** Objects that live now. */
+  readonly objects: readonly SourceObject<T>[];
+  /** Watches that are open now. */
+  readonly watches: number;
+  /** Creates an object or replaces its content. The content is frozen. */
+  put(name: string, object: T): SourceObject<T>;
+  /** Sets `deleting`; the object stays. Does nothing if there is none. */
+  startDeletion(name: string): void;
+  /** Removes an object; a later `put` makes another one. Does nothing if there is none. */
+  delete(name: string): void;
+  /** Ends every open watch with an error. @default a BackendError */
+  breakWatches(error?: unknown): void;
+  /** Forgets the history, so that a watch from before ends with `CompactedError`. */
+  compact(): void;
+  /** Delivers past changes again, the oldest first, to every open watch. @default all that are known */
+  replay(count?: number): void;
+  /** Sends a bookmark to every open watch. */
+  bookmark(): void;
+  /** Changes what goes wrong from now on. */
+  setFaults(faults: ObjectSourceFaults): void;
+}
+
+/**
+ * Makes a {@link MemoryObjectSource}.
+ *
+ * ```ts
+ * const source = createObjectSource({ clock, random: createSeededRandom(1), faults: { dropRate: 0.1 } });
+ * source.put('a', { spec: { replicas: 1 } });
+ * ```
+ */
+export function createObjectSource<T = unknown>(options: MemoryObjectSourceOptions): MemoryObjectSource<T> {
+  return new MemorySource<T>(options);
+}
+
+interface Change<T> {
+  readonly version: number;
+  readonly before: SourceObject<T> | undefined;
+  readonly item: SourceWatchItem<T>;
+  readonly name: string;
+}
+
+class MemorySource<T> implements MemoryObjectSource<T> {
+  readonly #clock: Clock;
+  readonly #random: Random;
+  readonly #historyMax: number;
+  readonly #live = new Map<string, SourceObject<T>>();
+  readonly #watches = new Set<Watch<T>>();
+  #history: Change<T>[] = [];
+  #version = 0;
+  #lives = 0;
+  #faults: ObjectSourceFaults;
+
+  constructor(options: MemoryObjectSourceOptions) {
+    this.#clock = options.clock;
+    this.#random = options.random;
+    this.#faults = options.faults ?? {};
+    this.#historyMax = options.historyMax ?? 10_000;
+  }
+
+  get resourceVersion(): string {
+    return String(this.#version);
+  }
+
+  get objects(): readonly SourceObject<T>[] {
+    return [...this.#live.values()];
+  }
+
+  get watches(): number {
+    return this.#watches.size;
+  }
+
+  setFaults(faults: ObjectSourceFaults): void {
+    this.#faults = faults;
+  }
+
+  put(name: string, object: T): SourceObject<T> {
+    const before = this.#live.get(name);
+    const after: SourceObject<T> = Object.freeze({
+      name,
+      uid: before?.uid ?? `uid-${++this.#lives}`,
+      resourceVersion: String(this.#version + 1),
+      deleting: before?.deleting ?? false,
+      object: deepFreeze(object),
+    });
+    this.#commit(name, before, after);
+    return after;
+  }
+
+  startDeletion(name: string): void {
+    const before = this.#live.get(name);
+    if (before === undefined || before.deleting) return;
+    this.#commit(
+      name,
+      before,
+      Object.freeze({ ...before, deleting: true, resourceVersion: String(this.#version + 1) }),
+    );
+  }
+
+  delete(name: string): void {
+    const before = this.#live.get(name);
+    if (before !== undefined) this.#commit(name, before, undefined);
+  }
+
+  async list({ signal }: SignalOptions): Promise<SourceList<T>> {
+    await this.#read('list', signal);
+    const oldest = (this.#history[0]?.version ?? this.#version + 1) - 1;
+    const isStale = this.#chance(this.#faults.staleListRate);
+    const version = isStale ? oldest + Math.floor(this.#random() * (this.#version - oldest + 1)) : this.#version;
+    const state = new Map(this.#live);
+    for (const { name, before } of this.#history.filter((change) => change.version > version).reverse()) {
+      if (before === undefined) state.delete(name);
+      else state.set(name, before);
+    }
+    return { resourceVersion: String(version), items: [...state.values()] };
+  }
+
+  async get(name: string, { signal }: SignalOptions): Promise<SourceObject<T> | undefined> {
+    await this.#read('get', signal);
+    return this.#live.get(name);
+  }
+
+  async *watch({ after, signal }: SourceWatchOptions): AsyncGenerator<SourceWatchItem<T>, void, undefined> {
+    const from = Number(after) + 1;
+    const oldest = this.#history[0]?.version ?? this.#version + 1;
+    if (from < oldest) {
+      throw new CompactedError('watch objects', { minRevision: oldest, compactRevision: oldest });
+    }
+    const watch = new Watch<T>();
+    const abort = (): void => watch.fail(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    if (signal?.aborted === true) abort();
+    this.#watches.add(watch);
+    for (const change of this.#history) if (change.version >= from) this.#deliver(watch, change.item);
+    try {
+      for (;;) yield await watch.next();
+    } finally {
+      this.#watches.delete(watch);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  compare(a: string, b: string): number {
+    return Number(a) - Number(b);
+  }
+
+  breakWatches(error: unknown = new BackendError('watch objects', 'the connection was cut')): void {
+    for (const watch of this.#watches) watch.fail(error);
+  }
+
+  compact(): void {
+    this.#history = [];
+  }
+
+  replay(count: number = this.#history.length): void {
+    for (const { item } of this.#history.slice(0, count)) for (const watch of this.#watches) watch.push(item);
+  }
+
+  bookmark(): void {
+    for (const watch of this.#watches) watch.push({ type: 'bookmark', resourceVersion: this.resourceVersion });
+  }
+
+  #commit(name: string, before: SourceObject<T> | undefined, after: SourceObject<T> | undefined): void {
+    const version = ++this.#version;
+    const item = itemOf(name, before, after, String(version));
+    if (after === undefined) this.#live.delete(name);
+    else this.#live.set(name, after);
+    this.#history.push({ version, before, item, name });
+    if (this.#history.length > this.#historyMax) this.#history.shift();
+    for (const watch of this.#watches) this.#deliver(watch, item);
+  }
+
+  #deliver(watch: Watch<T>, item: SourceWatchItem<T>): void {
+    const { dropRate, duplicateRate, delayMsMax = 0 } = this.#faults;
+    if (this.#chance(dropRate)) return;
+    const copies = this.#chance(duplicateRate) ? 2 : 1;
+    for (let copy = 0; copy < copies; copy++) {
+      if (delayMsMax === 0) watch.push(item);
+      else this.#clock.after(this.#random() * delayMsMax, () => watch.push(item));
+    }
+  }
+
+  async #read(action: string, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    const { readDelayMsMax = 0, readErrorRate } = this.#faults;
+    if (readDelayMsMax > 0) {
+      const delayMs = this.#random() * readDelayMsMax;
+      await new Promise<void>((resolve) => this.#clock.after(delayMs, resolve));
+      signal?.throwIfAborted();
+    }
+    if (this.#chance(readErrorRate)) throw new BackendError(`${action} objects`, 'a fault was asked for');
+  }
+
+  #chance(rate: number | undefined): boolean {
+    return rate !== undefined && rate > 0 && this.#random() < rate;
+  }
+}
+
+function itemOf<T>(
+  name: string,
+  before: SourceObject<T> | undefined,
+  after: SourceObject<T> | undefined,
+  resourceVersion: string,
+): SourceWatchItem<T> {
+  if (after !== undefined) return { type: before === undefined ? 'added' : 'modified', object: after };
+  return { type: 'deleted', name, uid: before?.uid, resourceVersion };
+}
+
+/** Items that one watch has yet to yield, at most this many: a consumer that is slower loses its watch. */
+const BACKLOG_MAX = 100_000;
+
+/** The items of one watch on their way to its consumer. */
+class Watch<T> {
+  readonly #backlog: SourceWatchItem<T>[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #wake = (): void => {};
+
+  push(item: SourceWatchItem<T>): void {
+    if (this.#failure !== undefined) return;
+    this.#backlog.push(item);
+    if (this.#backlog.length > BACKLOG_MAX) this.fail(new BackendError('watch objects', 'the consumer is too slow'));
+    this.#wake();
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  /** The next item; what came before a failure is delivered first. */
+  async next(): Promise<SourceWatchItem<T>> {
+    for (;;) {
+      const item = this.#backlog.shift();
+      if (item !== undefined) return item;
+      if (this.#failure !== undefined) throw this.#failure.error;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

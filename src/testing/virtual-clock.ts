@@ -1,0 +1,120 @@
+import type { Clock } from '../types/clock.ts';
+
+export interface VirtualClockOptions {
+  /** First value of `now()`, in ms. @default 0 */
+  readonly startMs?: number;
+  /** First value of `wallTime()`, in ms since the epoch. @default 1700000000000 */
+  readonly wallTimeMs?: number;
+}
+
+/** A clock that stands still until it is told to move. */
+export interface VirtualClock extends Clock {
+  /**
+   * Moves on by `delayMs`: runs every timer that falls due, in order of time (ties: in order of their making), and lets
+   * promise chains settle before the first, after each, and at the end. Resolves when it is that much later.
+   */
+  advance(delayMs: number): Promise<void>;
+  /** Moves on to the next timer and runs all timers of that instant; `false` if there is none. */
+  advanceToNext(): Promise<boolean>;
+  /** Lets promise chains settle without moving on. */
+  settle(): Promise<void>;
+  /** Moves the wall time by `deltaMs`, as a correction of the system's date would. `now()` does not notice. */
+  jumpWallTime(deltaMs: number): void;
+  /** Number of timers that wait. */
+  readonly pending: number;
+}
+
+interface Timer {
+  readonly due: number;
+  readonly fn: () => void;
+}
+
+/**
+ * Makes a {@link VirtualClock}. Deterministic as long as everything under test takes its time from it: work that ends
+ * by real I/O is not waited for.
+ *
+ * ```ts
+ * const clock = createVirtualClock();
+ * clock.after(500, () => console.log('half a second later'));
+ * await clock.advance(1000);
+ * ```
+ */
+export function createVirtualClock(options: VirtualClockOptions = {}): VirtualClock {
+  let now = options.startMs ?? 0;
+  let wallOffset = (options.wallTimeMs ?? 1_700_000_000_000) - now;
+  const timers: Timer[] = [];
+
+  const runDue = async (until: number, macrotask: () => Promise<void>): Promise<void> => {
+    await macrotask();
+    for (let timer = timers[0]; timer !== undefined && timer.due <= until; timer = timers[0]) {
+      timers.shift();
+      now = Math.max(now, timer.due);
+      timer.fn();
+      await macrotask();
+    }
+    now = Math.max(now, until);
+  };
+
+  return {
+    now: () => now,
+    wallTime: () => now + wallOffset,
+    after(delayMs, fn) {
+      const timer: Timer = { due: now + Math.max(0, delayMs), fn };
+      timers.splice(placeOf(timers, timer), 0, timer);
+      return () => {
+        const place = timers.indexOf(timer);
+        if (place >= 0) timers.splice(place, 1);
+      };
+    },
+    advance: (delayMs) => withMacrotasks((macrotask) => runDue(now + delayMs, macrotask)),
+    settle: () => withMacrotasks((macrotask) => macrotask()),
+    async advanceToNext() {
+      const next = timers[0];
+      if (next === undefined) return false;
+      await withMacrotasks((macrotask) => runDue(next.due, macrotask));
+      return true;
+    },
+    jumpWallTime(deltaMs) {
+      wallOffset += deltaMs;
+    },
+    get pending() {
+      return timers.length;
+    },
+  };
+}
+
+/** Where a timer belongs in the ascending list: behind all that are due no later. */
+function placeOf(timers: readonly Timer[], timer: Timer): number {
+  let low = 0;
+  let high = timers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const other = timers[middle];
+    if (other !== undefined && other.due <= timer.due) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * Gives `body` a function that resolves in a task of its own, which is after every promise chain that can settle by
+ * itself, however deep. Counting microtasks instead would be a guess at the depth. The channel is closed at the end,
+ * since an open one keeps a process alive.
+ */
+async function withMacrotasks<R>(body: (macrotask: () => Promise<void>) => Promise<R>): Promise<R> {
+  const { port1, port2 } = new MessageChannel();
+  let wake = (): void => {};
+  port1.onmessage = () => wake();
+  try {
+    return await body(
+      () =>
+        new Promise((resolve) => {
+          wake = resolve;
+          port2.postMessage(undefined);
+        }),
+    );
+  } finally {
+    port1.close();
+    port2.close();
+  }
+}

@@ -1,0 +1,172 @@
+import type { ProgressStore } from '../../src/handlers/progress.ts';
+import type { ProgressDocument } from '../../src/handlers/record.ts';
+import { canonical } from '../unit/handlers/harness.ts';
+
+/** One call, as its handler saw it. */
+export interface CallEntry {
+  readonly process: number;
+  readonly uid: string;
+  readonly id: string;
+  readonly digest: string;
+  readonly key: string;
+  readonly version: number;
+  readonly object: unknown;
+  readonly view: unknown;
+  readonly old: unknown;
+  readonly cause: string;
+  readonly attempt: number;
+  readonly retries: number;
+  readonly isRebuild: boolean;
+  /** What the ledger is to hold for it. */
+  readonly input: string;
+}
+
+export type Ending = 'ok' | 'temporary' | 'permanent' | 'superseded';
+
+interface Effect {
+  input: string;
+  partial: boolean;
+}
+
+/**
+ * What really happened: calls, documents that landed, and a ledger of effects in the outside world. The invariants of
+ * the specification are checked here as things happen; none of it looks into the controller.
+ */
+export class Journal {
+  readonly violations: string[] = [];
+  calls = 0;
+  writes = 0;
+  crashes = 0;
+  /** The last effect that was begun per uid and handler. */
+  readonly ledger = new Map<string, Effect>();
+  /** Documents as they are in the store. */
+  readonly docs = new Map<string, ProgressDocument>();
+  readonly #doneKeys = new Set<string>();
+  readonly #versions = new Map<string, number>();
+  /** Per process, uid and handler: the digest of the last final outcome, until another one is opened. */
+  readonly #settled = new Map<string, string>();
+  readonly #lastOk = new Map<string, string>();
+  readonly #views = new Map<string, string>();
+  readonly #episodes = new Map<string, { settled: number; crashes: number }>();
+  readonly #open = new Map<string, CallEntry>();
+  readonly #objects = new Map<string, unknown>();
+  readonly #parents: ReadonlySet<string>;
+
+  constructor(parents: ReadonlySet<string>) {
+    this.#parents = parents;
+  }
+
+  violate(rule: string, text: string): void {
+    this.violations.push(`${rule} ${text}`);
+  }
+
+  /** A call begins. Says whether its effect has to be done: a consumer drops keys it has seen to their end (A13'). */
+  begin(call: CallEntry): boolean {
+    this.calls++;
+    const who = `${call.uid} ${call.id}`;
+    const where = `${who} at ${call.digest} v${call.version} in process ${call.process}`;
+    if (call.version < (this.#versions.get(who) ?? 0)) this.violate("I6'", `${where}: an older state than before`);
+    this.#versions.set(who, Math.max(call.version, this.#versions.get(who) ?? 0));
+    const known = this.#objects.get(`${call.process} ${call.uid} ${call.version}`);
+    if (known !== undefined && known !== call.object) this.violate("I5'", `${where}: another object for one version`);
+    this.#objects.set(`${call.process} ${call.uid} ${call.version}`, call.object);
+    if (!Object.isFrozen(call.object)) this.violate("I5'", `${where}: the object is not frozen`);
+    const record = this.docs.get(call.uid)?.records[call.id];
+    const done = record?.done ?? null;
+    const base = done === null ? 'undefined' : this.#views.get(`${who} ${done}`);
+    if (textOf(call.old) !== base)
+      this.violate("I6'", `${where}: old is ${textOf(call.old)}, the last success saw ${base}`);
+    if ((call.cause === 'create') !== (done === null))
+      this.violate("A6'", `${where}: cause ${call.cause}, done ${done}`);
+    if (call.isRebuild) return false;
+    if (this.#open.has(call.uid)) this.violate("A11'", `${where}: two calls of one object overlap`);
+    if (record?.attempt?.digest !== call.digest || record.attempt.state !== 'open') {
+      this.violate("A12'", `${where}: called without an open attempt`);
+    }
+    if (this.#settled.get(`${call.process} ${who}`) === call.digest) {
+      this.violate("I3'/I8'", `${where}: called again without another digest in between`);
+    }
+    this.#open.set(call.uid, call);
+    this.#views.set(`${who} ${call.digest}`, textOf(call.view));
+    return !this.#doneKeys.has(call.key);
+  }
+
+  /** The effect of a call begins: from now on the world is no longer as the last success left it. */
+  effect(call: CallEntry): void {
+    this.ledger.set(`${call.uid} ${call.id}`, { input: call.input, partial: true });
+  }
+
+  /** A call ends in a process that lives. */
+  end(call: CallEntry, ending: Ending, didEffect: boolean): void {
+    if (call.isRebuild) return;
+    const who = `${call.uid} ${call.id}`;
+    this.#open.delete(call.uid);
+    if (ending === 'ok') {
+      if (didEffect) this.ledger.set(who, { input: call.input, partial: false });
+      this.#doneKeys.add(call.key);
+      this.#lastOk.set(who, call.digest);
+    }
+    if (ending === 'superseded') return;
+    const isFinal = ending !== 'temporary' || call.attempt + 1 > call.retries;
+    if (isFinal) this.#settled.set(`${call.process} ${who}`, call.digest);
+    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
+    episode.settled++;
+    this.#episodes.set(call.key, episode);
+    if (episode.settled > call.retries + 1 + episode.crashes) {
+      this.violate(
+        "I7'",
+        `${who} at ${call.digest}: ${episode.settled} calls, ${call.retries} retries, ${episode.crashes} crashes`,
+      );
+    }
+  }
+
+  /** A process dies with whatever it had under way; outcomes that it had not written yet are lost. */
+  crashed(): void {
+    this.crashes++;
+    this.#open.clear();
+    for (const episode of this.#episodes.values()) episode.crashes++;
+  }
+
+  /** The store, with every write that lands written down. */
+  store(store: ProgressStore): ProgressStore {
+    return {
+      ...store,
+      compareAndSet: async (uid, gen, next) => {
+        const done = await store.compareAndSet(uid, gen, next);
+        if (done) this.#landed(next);
+        return done;
+      },
+      delete: async (uid) => {
+        await store.delete(uid);
+        this.docs.delete(uid);
+      },
+    };
+  }
+
+  #landed(next: ProgressDocument): void {
+    this.writes++;
+    const before = this.docs.get(next.uid);
+    this.docs.set(next.uid, next);
+    const ids = new Set([...Object.keys(before?.records ?? {}), ...Object.keys(next.records)]);
+    for (const id of ids) {
+      const who = `${next.uid} ${id}`;
+      const [was, is] = [before?.records[id], next.records[id]];
+      const digest = is?.attempt?.digest;
+      for (const key of this.#settled.keys()) {
+        if (key.endsWith(` ${who}`) && this.#settled.get(key) !== digest) this.#settled.delete(key);
+      }
+      if (is === undefined || is.done === (was?.done ?? null) || this.#parents.has(id)) continue;
+      if (is.done !== this.#lastOk.get(who)) {
+        this.violate("I6'", `${who}: done is ${is.done}, the last success was at ${this.#lastOk.get(who)}`);
+      }
+    }
+    const wanted = new Set(Object.values(next.records).flatMap(({ done }) => (done === null ? [] : [done])));
+    const extra = Object.keys(next.bases).filter((digest) => !wanted.has(digest));
+    if (extra.length > 0) this.violate("I18'", `${next.uid}: bases that nobody refers to: ${extra.join(', ')}`);
+  }
+}
+
+/** A view as text, also the absent one. */
+export function textOf(view: unknown): string {
+  return view === undefined ? 'undefined' : canonical(view);
+}

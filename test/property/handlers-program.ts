@@ -1,0 +1,118 @@
+import { createSeededRandom } from '../../src/testing/seeded-random.ts';
+import type { Random } from '../../src/types/random.ts';
+
+/** What a handler of a program is like. Everything it does is a function of this, of its view, and of chance. */
+export interface HandlerPlan {
+  readonly id: string;
+  readonly field: string | undefined;
+  /** Only for objects with this label. */
+  readonly onlyLabelled: boolean;
+  readonly retries: number;
+  readonly callMsMax: number;
+  readonly obeysSignal: boolean;
+  /** Of a parent: which subs for which view, by number; `undefined` for a leaf. */
+  readonly subs: readonly (readonly SubPlan[])[] | undefined;
+}
+
+export interface SubPlan {
+  readonly id: string;
+  readonly args: number | undefined;
+  readonly field: string | undefined;
+  readonly selects: boolean;
+  readonly retries: number;
+}
+
+export type Step =
+  | { readonly do: 'edit'; readonly name: string; readonly path: 'a' | 'b' | 'x' | 'label'; readonly value: number }
+  | { readonly do: 'delete' | 'start deletion' | 'recreate'; readonly name: string }
+  | { readonly do: 'crash' | 'break watches' | 'replay' | 'restart' }
+  | { readonly do: 'jump'; readonly deltaMs: number };
+
+export interface Program {
+  readonly seed: number;
+  readonly policy: 'supersede' | 'complete';
+  readonly names: readonly string[];
+  readonly handlers: readonly HandlerPlan[];
+  readonly steps: readonly { readonly step: Step; readonly gapMs: number }[];
+  /** Rates of what goes wrong around the controller. */
+  readonly hostility: number;
+  readonly writeDelayMsMax: number;
+}
+
+const VIEWS = [undefined, 'spec.a', 'spec.b', 'status.x', 'spec'];
+/** Small, so that A, B, A is common. */
+const VALUES = 3;
+
+/** Makes a random program; the same for the same seed. */
+export function createProgram(seed: number): Program {
+  const random = createSeededRandom(seed);
+  const names = random() < 0.7 ? ['o'] : ['o', 'p'];
+  const handlers = Array.from({ length: 1 + below(random, 4) }, (_, index) => createHandler(random, `h${index}`));
+  const gapMsMax = pick(random, [10, 40, 120]);
+  const steps = Array.from({ length: 5 + below(random, 26) }, () => ({
+    step: createStep(random, names),
+    gapMs: below(random, gapMsMax),
+  }));
+  return {
+    seed,
+    policy: random() < 0.6 ? 'supersede' : 'complete',
+    names,
+    handlers,
+    steps,
+    hostility: pick(random, [0, 0.05, 0.2]),
+    writeDelayMsMax: pick(random, [0, 5, 30]),
+  };
+}
+
+function createHandler(random: Random, id: string): HandlerPlan {
+  const isParent = random() < 0.35;
+  return {
+    id,
+    field: pick(random, VIEWS),
+    onlyLabelled: random() < 0.25,
+    retries: below(random, 4),
+    callMsMax: pick(random, [0, 20, 100]),
+    obeysSignal: random() < 0.3,
+    subs: isParent ? Array.from({ length: VALUES }, () => createSubs(random)) : undefined,
+  };
+}
+
+function createSubs(random: Random): SubPlan[] {
+  return ['s0', 's1', 's2'].flatMap((id, index) => {
+    if (random() < 0.35) return [];
+    const args = random() < 0.5 ? undefined : below(random, 2);
+    // The same for every view: a sub that keeps its input over two plans keeps its episode, and so its budget.
+    const field = index === 1 ? 'status.x' : undefined;
+    return [{ id, args, field, selects: index === 2, retries: index }];
+  });
+}
+
+function createStep(random: Random, names: readonly string[]): Step {
+  const name = pick(random, names);
+  const chance = random();
+  if (chance < 0.78) {
+    return {
+      do: 'edit',
+      name,
+      path: pick(random, ['a', 'a', 'b', 'x', 'label'] as const),
+      value: below(random, VALUES),
+    };
+  }
+  if (chance < 0.82) return { do: 'delete', name };
+  if (chance < 0.85) return { do: 'recreate', name };
+  if (chance < 0.87) return { do: 'start deletion', name };
+  if (chance < 0.92) return { do: 'crash' };
+  if (chance < 0.94) return { do: 'restart' };
+  if (chance < 0.96) return { do: 'break watches' };
+  if (chance < 0.98) return { do: 'replay' };
+  return { do: 'jump', deltaMs: (random() - 0.5) * 7_200_000 };
+}
+
+export function below(random: Random, limit: number): number {
+  return Math.floor(random() * limit);
+}
+
+export function pick<T>(random: Random, choices: readonly T[]): T {
+  const choice = choices[below(random, choices.length)];
+  return choice as T;
+}

@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { main } from 'assemblyscript/asc';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Constants of the core and the values that make its pages tiny; each must occur exactly as written. */
+const TINY: readonly (readonly [file: string, from: string, to: string])[] = [
+  ['index-page.ts', 'LEAF_MAX: u32 = 340', 'LEAF_MAX: u32 = 8'],
+  ['index-page.ts', 'INNER_MAX: u32 = 204', 'INNER_MAX: u32 = 8'],
+  ['revision-log.ts', 'PAGE_SHIFT: u32 = 10', 'PAGE_SHIFT: u32 = 3'],
+  ['revision-log.ts', 'OFFSET_MASK: u32 = 1023', 'OFFSET_MASK: u32 = 7'],
+  ['revision-log.ts', 'FIRST_POSITION: u32 = 0xfffff000', 'FIRST_POSITION: u32 = 0xffffffb8'],
+  ['revision-log.ts', 'FIRST_CELLS: u32 = 16', 'FIRST_CELLS: u32 = 4'],
+  ['key-range.ts', 'COMPARED_MIN: u32 = 256', 'COMPARED_MIN: u32 = 4'],
+  ['log-scan.ts', 'PATIENCE_MIN: u32 = 64', 'PATIENCE_MIN: u32 = 3'],
+];
+
+/**
+ * The core compiled from `assembly/` with pages of eight entries instead of hundreds: a few hundred keys then make a
+ * tree of four levels and a log of many pages, so that small programs reach every split, join, borrow and wrap.
+ * `edits` are further replacements, for trying what a fault in the source would do to the tests.
+ */
+export async function compileTinyCore(edits: typeof TINY = []): Promise<WebAssembly.Module> {
+  const replacements = [...TINY, ...edits];
+  const used = new Set<string>();
+  let wasm: Uint8Array | undefined;
+  const { error, stderr } = await main(
+    ['assembly/exports.ts', '--outFile', 'tiny.wasm', '--runtime', 'stub', '--enable', 'simd', '--use', 'abort=', '-O1'],
+    {
+      readFile: async (name: string) => {
+        const text = await readFile(`${ROOT}${name}`, 'utf8').catch(() => null);
+        const file = name.replace(/^assembly\//, '');
+        return replacements.reduce<string | null>((result, [path, from, to]) => {
+          if (path !== file || result === null || !result.includes(from)) return result;
+          used.add(path + from);
+          return result.replace(from, to);
+        }, text);
+      },
+      writeFile: (_name: string, contents: string | Uint8Array) => {
+        if (typeof contents !== 'string') wasm = contents;
+      },
+      listFiles: () => null,
+    },
+  );
+  if (error !== null || wasm === undefined) throw new Error(`Cannot compile the core: ${stderr.toString()}`);
+  for (const [path, from] of replacements) {
+    if (!used.has(path + from)) throw new Error(`Cannot compile the core: ${path} does not contain "${from}"`);
+  }
+  return new WebAssembly.Module(wasm.slice());
+}
