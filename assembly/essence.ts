@@ -1,6 +1,6 @@
 import { setAnnotationNodes } from './json-annotation';
 import { clearFault, Fault, fault, faultAt } from './json-fault';
-import { DEPTH_MAX, FRAME, frameFloor } from './json-frame';
+import { DEPTH_MAX, Frame, frameFloor } from './json-frame';
 import { membersCapacity, membersStart } from './json-member';
 import { clearHardNumbers, hardNumbers } from './json-number';
 import { moveBudgetSpent } from './json-order';
@@ -112,7 +112,7 @@ export function essenceRegion(region: i32): usize {
     case Region.Frames:
       return frameFloor();
     case Region.FramesEnd:
-      return frameFloor() + (<usize>DEPTH_MAX + 1) * FRAME;
+      return frameFloor() + (<usize>DEPTH_MAX + 1) * Frame.BYTES;
     default:
       return text;
   }

@@ -43,6 +43,8 @@ export const enum Part {
 /** One open container. */
 @unmanaged
 export class Frame {
+  static readonly BYTES: usize = offsetof<Frame>();
+
   /** Its bracket in the canonical text. */
   open: usize;
   /** Stack offset of its first member. */
@@ -57,12 +59,10 @@ export class Frame {
   reserved: u32;
 }
 
-export const FRAME: usize = offsetof<Frame>();
-
 let frames: usize = 0;
 
 /** The place below the first frame, which stands for "no container is open"; 0 when memory is out. */
 export function frameFloor(): usize {
-  if (frames == 0) frames = claim((<usize>DEPTH_MAX + 1) * FRAME);
+  if (frames == 0) frames = claim((<usize>DEPTH_MAX + 1) * Frame.BYTES);
   return frames;
 }

@@ -1,6 +1,6 @@
 import { Annotation, classifyAnnotation, dropMarkedPrefixes, prefixLength } from './json-annotation';
 import { Fault, fail } from './json-fault';
-import { DEPTH_MAX, FRAME, type Frame, frameFloor, INHERITED, Mode, Part } from './json-frame';
+import { DEPTH_MAX, Frame, frameFloor, INHERITED, Mode, Part } from './json-frame';
 import {
   compareMembers,
   headOf,
@@ -55,7 +55,8 @@ export function scan(at: usize, length: usize, to: usize, rootNode: u32, reject:
     at = skipSpace(at);
     const code = <u32>load<u8>(at);
     if (code == Char.OpenBrace || code == Char.OpenBracket) {
-      if (changetype<usize>(frame) - changetype<usize>(floor) == <usize>DEPTH_MAX * FRAME) return fail(at, Fault.Depth);
+      if (changetype<usize>(frame) - changetype<usize>(floor) == <usize>DEPTH_MAX * Frame.BYTES)
+        return fail(at, Fault.Depth);
       frame = openContainer(frame, to, code);
       store<u8>(to++, <u8>code);
       at = skipSpace(at + 1);
@@ -68,7 +69,7 @@ export function scan(at: usize, length: usize, to: usize, rootNode: u32, reject:
       }
       store<u8>(to++, <u8>(code + 2));
       at++;
-      frame = changetype<Frame>(changetype<usize>(frame) - FRAME);
+      frame = changetype<Frame>(changetype<usize>(frame) - Frame.BYTES);
     } else {
       at = copyScalar(at, to, code);
       if (at == 0) return 0;
@@ -89,7 +90,7 @@ export function scan(at: usize, length: usize, to: usize, rootNode: u32, reject:
       to = closeContainer(frame, at, to, next);
       if (to == 0) return 0;
       at++;
-      frame = changetype<Frame>(changetype<usize>(frame) - FRAME);
+      frame = changetype<Frame>(changetype<usize>(frame) - Frame.BYTES);
     }
   }
   return 0;
@@ -123,7 +124,7 @@ function copyLiteral(at: usize, to: usize): usize {
 }
 
 function openContainer(parent: Frame, to: usize, code: u32): Frame {
-  const frame = changetype<Frame>(changetype<usize>(parent) + FRAME);
+  const frame = changetype<Frame>(changetype<usize>(parent) + Frame.BYTES);
   const node = valueNode;
   let mode = valueMode;
   if (code == Char.OpenBrace) {

@@ -12,7 +12,7 @@ export function omitEssence(object) {
   /** @type {Record<string, unknown>} */
   const kept = {};
   for (const name in object) {
-    if (name === 'apiVersion' || name === 'kind' || name === 'status') continue;
+    if (isOmittedAtTop(name)) continue;
     const value = object[name];
     if (name !== 'metadata' || !isObject(value)) {
       kept[name] = value;
@@ -64,16 +64,36 @@ function omitAnnotations(annotations) {
   /** @type {Record<string, unknown>} */
   const kept = {};
   for (const name in annotations) {
-    if (ANNOTATIONS.has(name)) continue;
-    const slash = name.indexOf('/');
-    if (slash >= 0) {
-      const prefix = name.slice(0, slash);
-      if (prefix === 'plimsoll.dev' || prefix === 'cattle.io' || prefix.endsWith('.cattle.io')) continue;
-      if (managed?.has(prefix) === true) continue;
-    }
+    if (isOmittedAnnotation(name)) continue;
+    if (managed?.has(name.slice(0, Math.max(0, name.indexOf('/')))) === true) continue;
     kept[name] = annotations[name];
   }
   return kept;
+}
+
+/** @param {string} name */
+function isOmittedAtTop(name) {
+  return name === 'apiVersion' || name === 'kind' || name === 'status';
+}
+
+/** @param {string} name */
+function isOmittedAnnotation(name) {
+  if (ANNOTATIONS.has(name)) return true;
+  const slash = name.indexOf('/');
+  if (slash < 0) return false;
+  const prefix = name.slice(0, slash);
+  return prefix === 'plimsoll.dev' || prefix === 'cattle.io' || prefix.endsWith('.cattle.io');
+}
+
+/**
+ * Whether a member counts, judged by its name alone.
+ *
+ * @param {'top' | 'metadata' | 'annotations'} place
+ * @param {string} name
+ */
+export function isKept(place, name) {
+  if (place === 'top') return !isOmittedAtTop(name);
+  return place === 'metadata' ? !METADATA.has(name) : !isOmittedAnnotation(name);
 }
 
 /**

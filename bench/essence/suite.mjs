@@ -2,7 +2,8 @@
 import { DOCUMENT_SIZES, openDocuments, shuffleKeys } from '../data/documents.mjs';
 import { canonicalText } from './canonical.mjs';
 import { loadModules, PARSE_FLOOR, peerDigests, STRINGIFY_FLOOR } from './digests.mjs';
-import { omitEssence } from './omit.mjs';
+import { isKept, omitEssence } from './omit.mjs';
+import { hash128, PlainScanner } from './plain-scanner.mjs';
 import { spellingFindings } from './spellings.mjs';
 
 /**
@@ -68,6 +69,18 @@ function bytesCase(caseName, documents, hasher, modules) {
     const digest = (/** @type {Uint8Array} */ bytes) => ofValue(JSON.parse(decoder.decode(bytes)));
     return peer(name, lacks, inputs, digest, () => spellings(digest, encode, documents, isOrderDependent));
   });
+  const scanner = new PlainScanner(isKept);
+  const scan = (/** @type {Uint8Array} */ bytes) => hash128(scanner.scan(bytes));
+  peers.push(
+    peer('same algorithm in plain JavaScript', 'checks less of the text, another hash', inputs, scan, () => [
+      ...spellings(scan, encode, documents, false),
+      ...documents.map(({ bytes, value }) => ({
+        what: 'the RFC 8785 text',
+        actual: decoder.decode(scanner.scan(bytes)),
+        expected: canonicalText(omitEssence(value)),
+      })),
+    ]),
+  );
   const { name: floor, lacks, ofBytes } = PARSE_FLOOR;
   peers.push(
     peer(floor, lacks, inputs, ofBytes, () =>

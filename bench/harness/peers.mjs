@@ -18,7 +18,7 @@ export async function ensurePeers(log) {
   log(`installing the packages of bench/ once: ${missing.join(', ')}`);
   // Run through npm, its own path is known; otherwise it has to be on the PATH.
   const npm = process.env.npm_execpath;
-  const args = ['ci', '--no-audit', '--no-fund', '--prefix', fileURLToPath(folder)];
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--prefix', fileURLToPath(folder)];
   const [command, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []];
   const failure = await run(command, [...first, ...args]);
   if (failure !== undefined) {

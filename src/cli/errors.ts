@@ -29,7 +29,10 @@ export class DataError extends Error {
 
   constructor(action: string, reason: string, options: ErrorOptions & { readonly place?: Place } = {}) {
     const { place } = options;
-    super(`Cannot ${action}: ${place === undefined ? '' : `line ${place.line}, byte ${place.offset}: `}${reason}`, options);
+    super(
+      `Cannot ${action}: ${place === undefined ? '' : `line ${place.line}, byte ${place.offset}: `}${reason}`,
+      options,
+    );
     this.place = place;
   }
 }

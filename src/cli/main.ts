@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-const USAGE = `Usage: plimsoll <command>
+import { createNodeHost } from './host.ts';
+import { run } from './run.ts';
 
-Commands:
-  demo    run the demonstration`;
-
-console.log(USAGE);
+// Ends at once: a pipe that is still open on standard input would keep the process alive.
+process.exit(await run(process.argv.slice(2), createNodeHost()));

@@ -55,9 +55,9 @@ async function* gunzip(
       throw error;
     }
   };
-  // The failure of any part comes out where the last one is read.
   const unzip = createGunzip();
-  pipeline(Readable.from(count(), { objectMode: false }), unzip, () => unzip.destroy());
+  // A failure of either ends both, and comes out below, where the last one is read.
+  pipeline(Readable.from(count(), { objectMode: false }), unzip, (error) => error != null && unzip.destroy(error));
   try {
     for await (const chunk of unzip) {
       unpacked += (chunk as Uint8Array).length;

@@ -44,6 +44,11 @@ export class KeySpace<K extends Key> {
     return bytes;
   }
 
+  /** Number of bytes of a key. */
+  byteLength(text: string): number {
+    return this.mode === 'utf8' ? utf8Length(text) : text.length;
+  }
+
   /** Text of a key that a backend sent. A key that is not UTF-8 is an error in a store of text keys, never replaced. */
   textOfBytes(bytes: Uint8Array, action: string): string {
     if (this.mode === 'bytes') return latin1(bytes);
@@ -84,7 +89,7 @@ export class KeySpace<K extends Key> {
       if (typeof key !== 'string') throw new TypeError(`Cannot ${action}: the ${name} is not a string`);
       if (!key.isWellFormed()) throw new TypeError(`Cannot ${action}: the ${name} has a lone surrogate`);
       // A unit takes at most 3 bytes, so only long keys have to be measured.
-      if (key.length * 3 > KEY_BYTES_MAX) checkLength(this.#encoder.encode(key).length, action);
+      if (key.length * 3 > KEY_BYTES_MAX) checkLength(utf8Length(key), action);
       return key;
     }
     if (!(key instanceof Uint8Array)) throw new TypeError(`Cannot ${action}: the ${name} is not a Uint8Array`);
@@ -97,6 +102,18 @@ function checkLength(length: number, action: string): void {
   if (length > KEY_BYTES_MAX) {
     throw new LimitExceededError(action, { limit: 'keyBytesMax', max: KEY_BYTES_MAX, actual: length });
   }
+}
+
+/** Of well-formed text: a pair of surrogates is 4 bytes, 2 a unit. */
+function utf8Length(text: string): number {
+  let length = 0;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) length += 1;
+    else if (unit < 0x800 || (unit >= 0xd800 && unit < 0xe000)) length += 2;
+    else length += 3;
+  }
+  return length;
 }
 
 function latin1(bytes: Uint8Array): string {

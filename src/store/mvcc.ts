@@ -9,6 +9,12 @@ import type { KeySpace } from './keyspace.ts';
 import type { ValuePolicy } from './values.ts';
 import { Window } from './window.ts';
 
+/**
+ * A delete adds a version before compaction can take any away. Puts leave room for so many deletes, or a full store
+ * could never be emptied.
+ */
+const DELETES_AHEAD = 32;
+
 const ALL_KEYS = { start: new Uint8Array(0), end: new Uint8Array(0) };
 
 export type EventFilter = 'noput' | 'nodelete' | undefined;
@@ -251,14 +257,21 @@ export class Mvcc<V, K extends Key> {
   }
 
   #reserve(commit: Commit, action: string): void {
+    let events = commit.changes.length;
     let newKeys = 0;
     let newKeyBytes = 0;
-    for (const { text } of commit.changes) {
+    let longestKeyBytes = 0;
+    let hasPut = false;
+    for (const { text, type } of commit.changes) {
+      if (type === 'put') hasPut = true;
       if (this.#ids.has(text)) continue;
+      const length = this.keys.byteLength(text);
       newKeys++;
-      newKeyBytes += this.keys.mode === 'utf8' ? text.length * 3 : text.length;
+      newKeyBytes += length;
+      if (length > longestKeyBytes) longestKeyBytes = length;
     }
-    this.#core.reserve(action, { events: commit.changes.length, newKeys, newKeyBytes });
+    if (hasPut) events += DELETES_AHEAD;
+    this.#core.reserve(action, { events, newKeys, newKeyBytes, longestKeyBytes });
   }
 }
 

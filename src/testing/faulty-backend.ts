@@ -57,7 +57,7 @@ export interface FaultyBackend extends Backend {
   readonly openStreams: number;
   /** Makes the next calls of a method fail. */
   fail(method: BackendMethod, options?: FailOptions): void;
-  /** Ends all streams and fails every call until `online`. */
+  /** Ends all streams, loses the answers of calls under way, and fails every call until `online`. */
   offline(): void;
   online(): void;
   /** Calls of a method (for `watch`: the first item) wait until the returned function is called. They hear no signal. */
@@ -80,8 +80,13 @@ export interface FaultyBackend extends Backend {
   /** Sends an item of the caller's making, before anything else. */
   inject(item: BackendWatchItem): void;
   injectProgress(revision: Revision): void;
-  /** From now on other data answer. Streams end with an error, or, with `keepStreams`, live on. */
+  /**
+   * From now on other data answer. Streams end with an error and answers under way are lost, or, with `keepStreams`,
+   * both live on.
+   */
   replace(backend: Backend, options?: { readonly keepStreams?: boolean }): void;
+  /** Ends every fault that lasts: what hangs goes on, what is held back comes, nothing fails any more. */
+  heal(): void;
   /** Notes the present position, for `answerStale`. */
   remember(): Promise<void>;
   /** The next answers of `range` and `status` are those of the remembered position. @default 1 */
@@ -104,7 +109,9 @@ class Faulty implements FaultyBackend {
   readonly #options: FaultyBackendOptions;
   readonly #streams = new Set<FaultyStream>();
   readonly #failures = new Map<BackendMethod, Failure>();
-  readonly #gates = new Map<BackendMethod, Promise<void>>();
+  /** Calls under way: each loses its answer when called. */
+  readonly #underWay = new Set<() => void>();
+  readonly #gates = new Map<BackendMethod, { readonly opened: Promise<void>; readonly open: () => void }>();
   #backend: Backend;
   #isOffline = false;
   #isHolding = false;
@@ -171,6 +178,7 @@ class Faulty implements FaultyBackend {
 
   offline(): void {
     this.#isOffline = true;
+    this.#loseAnswers();
     this.disconnect();
   }
 
@@ -179,16 +187,15 @@ class Faulty implements FaultyBackend {
   }
 
   hang(method: BackendMethod): () => void {
-    let release = () => {};
-    this.#gates.set(
-      method,
-      new Promise((resolve) => {
-        release = resolve;
-      }),
-    );
+    let open = () => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    this.#gates.get(method)?.open();
+    this.#gates.set(method, { opened, open });
     return () => {
-      this.#gates.delete(method);
-      release();
+      if (this.#gates.get(method)?.opened === opened) this.#gates.delete(method);
+      open();
     };
   }
 
@@ -238,7 +245,20 @@ class Faulty implements FaultyBackend {
   replace(backend: Backend, options: { readonly keepStreams?: boolean } = {}): void {
     this.#backend = backend;
     this.#remembered = undefined;
-    if (options.keepStreams !== true) this.disconnect();
+    if (options.keepStreams === true) return;
+    this.#loseAnswers();
+    this.disconnect();
+  }
+
+  heal(): void {
+    this.online();
+    this.#failures.clear();
+    this.#delayMs = 0;
+    this.#dropsLeft = 0;
+    this.#staleLeft = 0;
+    for (const { open } of this.#gates.values()) open();
+    this.#gates.clear();
+    this.releaseItems();
   }
 
   async remember(): Promise<void> {
@@ -257,17 +277,31 @@ class Faulty implements FaultyBackend {
     return this.#remembered;
   }
 
-  async #call<T>(method: BackendMethod, run: () => Promise<T>): Promise<T> {
-    const failure = await this.#before(method);
-    const answer = await run();
-    if (failure !== undefined) throw failure.error;
-    return answer;
+  #call<T>(method: BackendMethod, run: () => Promise<T>): Promise<T> {
+    const call = async () => {
+      const failure = await this.#before(method);
+      const answer = await run();
+      if (failure !== undefined) throw failure.error;
+      return answer;
+    };
+    return new Promise((resolve, reject) => {
+      const lose = () => reject(lost(method, method === 'txn'));
+      this.#underWay.add(lose);
+      call()
+        .then(resolve, reject)
+        .finally(() => this.#underWay.delete(lose));
+    });
+  }
+
+  #loseAnswers(): void {
+    for (const lose of this.#underWay) lose();
+    this.#underWay.clear();
   }
 
   /** Counts the call, lets it wait and fail; returns the failure that is due after the call. */
   async #before(method: BackendMethod): Promise<Failure | undefined> {
     this.calls[method]++;
-    await this.#gates.get(method);
+    await this.#gates.get(method)?.opened;
     if (this.#isOffline) throw lost(method, false);
     const failure = this.#failures.get(method);
     if (failure === undefined) return undefined;

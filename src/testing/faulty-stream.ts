@@ -95,6 +95,7 @@ export class FaultyStream implements BackendWatchStream, AsyncIterator<BackendWa
     };
     this.#options.onEnd();
     this.#wake();
+    // Whatever the inner stream still has to say was cut off with the connection; its error is part of that.
     this.#items?.return?.().then(undefined, () => undefined);
   }
 

@@ -1,3 +1,4 @@
+import type { Codec } from '../types/codec.ts';
 import {
   CompactedError,
   ConflictError,
@@ -6,7 +7,6 @@ import {
   InvalidKeyError,
   LimitExceededError,
 } from '../types/errors.ts';
-import type { Codec } from '../types/codec.ts';
 import type { Key, KeyRange, KeyValue, Revision } from '../types/revision.ts';
 import type {
   CompactResult,

@@ -241,7 +241,8 @@ function keySpace(random: () => number, size: number): readonly Uint8Array[] {
   const encoder = new TextEncoder();
   const edge = [0x00, 0x01, 0x61, 0xfe, 0xff];
   return Array.from({ length: size }, () => {
-    if (kind === 0) return encoder.encode(`/registry/${['pods', 'services'][below(2)]}/ns-${below(4)}/app-${below(size)}`);
+    if (kind === 0)
+      return encoder.encode(`/registry/${['pods', 'services'][below(2)]}/ns-${below(4)}/app-${below(size)}`);
     if (kind === 1) return Uint8Array.from({ length: 1 + below(6) }, () => edge[below(edge.length)] ?? 0);
     if (kind === 2) return encoder.encode(`${'x'.repeat(8 * below(4))}${below(size)}`);
     if (kind === 3) return encoder.encode('abc'.repeat(1 + below(size)));

@@ -85,6 +85,32 @@ describe("handlers: fairness under steady change (I9')", () => {
   }
 });
 
+describe("handlers: fairness between parents and others (A5')", () => {
+  it('a due parent takes the turn of its subs: one sub costs two executions, wherever the parent itself stands', async () => {
+    const world = createWorld();
+    const executions: string[] = [];
+    const [leaves, subs] = [
+      ['h0', 'h1', 'h2', 'h3'],
+      ['s0', 's1', 's2', 's3'],
+    ];
+    const work = async (id: string): Promise<void> => {
+      executions.push(id);
+      await sleep(world.clock, 10);
+    };
+    const life = await world.start((controller) => {
+      for (const id of leaves) controller.on('change', { id, field: 'spec.n' }, () => work(id));
+      controller.on('change', { id: 'p', field: 'spec.n' }, async (ctx) => {
+        for (const id of subs) ctx.sub(id, {}, () => work(id));
+        await work('p');
+      });
+    });
+    await churn(world, 10, 400);
+    expect(longestGap(executions, [...leaves, ...subs])).toBe(leaves.length + 2 * subs.length);
+    await life.settle();
+    await life.stop();
+  });
+});
+
 describe('handlers: the final value reaches everybody (operators 3.2, F1)', () => {
   it('parent on a field, three sub-handlers of 0.5 s each, 20 changes 0.2 s apart, random timings', async () => {
     const runs = sized({ smoke: 1000, full: 10_000 });

@@ -86,6 +86,10 @@ export class Journal {
     if (this.#settled.get(`${call.process} ${who}`) === call.digest) {
       this.violate("I3'/I8'", `${where}: called again without another digest in between`);
     }
+    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
+    if (episode.crashes === 0 && call.attempt !== episode.settled) {
+      this.violate("A4'", `${where}: attempt ${call.attempt} after ${episode.settled} settled calls of the episode`);
+    }
     this.#open.set(call.uid, call);
     this.#views.set(`${who} ${call.digest}`, textOf(call.view));
     return !this.#doneKeys.has(call.key);

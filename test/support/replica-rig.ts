@@ -1,6 +1,10 @@
-import { openStore, type OpenStoreOptions } from '../../src/open-store.ts';
+import { type OpenStoreOptions, openStore } from '../../src/open-store.ts';
 import { textCodec } from '../../src/store/codecs.ts';
-import { type CommitHistory, type CommitHistoryOptions, createCommitHistory } from '../../src/testing/commit-history.ts';
+import {
+  type CommitHistory,
+  type CommitHistoryOptions,
+  createCommitHistory,
+} from '../../src/testing/commit-history.ts';
 import { createFaultyBackend, type FaultyBackend } from '../../src/testing/faulty-backend.ts';
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { WatchBatch } from '../../src/types/event.ts';

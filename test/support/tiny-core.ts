@@ -26,16 +26,30 @@ export async function compileTinyCore(edits: typeof TINY = []): Promise<WebAssem
   const used = new Set<string>();
   let wasm: Uint8Array | undefined;
   const { error, stderr } = await main(
-    ['assembly/exports.ts', '--outFile', 'tiny.wasm', '--runtime', 'stub', '--enable', 'simd', '--use', 'abort=', '-O1'],
+    [
+      'assembly/exports.ts',
+      '--outFile',
+      'tiny.wasm',
+      '--runtime',
+      'stub',
+      '--enable',
+      'simd',
+      '--use',
+      'abort=',
+      '-O1',
+    ],
     {
       readFile: async (name: string) => {
         const text = await readFile(`${ROOT}${name}`, 'utf8').catch(() => null);
         const file = name.replace(/^assembly\//, '');
+        // Without the essence: it has no part in these tests.
+        const source =
+          file === 'exports.ts' ? (text?.replace(/export \{[^}]*\} from '.\/essence';/, '') ?? null) : text;
         return replacements.reduce<string | null>((result, [path, from, to]) => {
           if (path !== file || result === null || !result.includes(from)) return result;
           used.add(path + from);
           return result.replace(from, to);
-        }, text);
+        }, source);
       },
       writeFile: (_name: string, contents: string | Uint8Array) => {
         if (typeof contents !== 'string') wasm = contents;

@@ -33,7 +33,14 @@ export interface CheckInput {
 
 /** Everything the demo is there to show, in the order of the report. */
 export function checkDemo(input: CheckInput): readonly Check[] {
-  return [checkList(input), checkReads(input), checkReplay(input), checkCompaction(input), ...checkRelist(input), checkHandlers(input)];
+  return [
+    checkList(input),
+    checkReads(input),
+    checkReplay(input),
+    checkCompaction(input),
+    ...checkRelist(input),
+    checkHandlers(input),
+  ];
 }
 
 function checkList({ expected, listed, truthFile, events }: CheckInput): Check {
@@ -41,19 +48,19 @@ function checkList({ expected, listed, truthFile, events }: CheckInput): Check {
   const difference =
     compareStates(expected, actual) ?? (truthFile === undefined ? undefined : compareTruth(truthFile, listed, events));
   const hash = truthFile === undefined ? '' : `, sha256 ${hashState(listed)} as in the truth file`;
-  return judge('list', difference, `${listed.length} objects, equal to the true final state${hash}`);
+  return judge('list', difference, `${count(listed.length, 'object')}, equal to the true final state${hash}`);
 }
 
 function checkReads({ reader }: CheckInput): Check {
   const { lists, pages, rows, expired } = reader.counts;
-  const summary = `${lists} lists served by ${pages} pages with ${rows} rows while loading, each consistent, ${expired} expired`;
+  const summary = `${count(lists, 'list')} served by ${count(pages, 'page')} with ${count(rows, 'row')} while loading, each consistent, ${expired} expired`;
   return judge('pages', reader.difference, summary);
 }
 
 function checkReplay({ replaying, expected }: CheckInput): Check {
   const { seen, pauses, spans, replaced } = replaying.counts;
-  const inSpans = spans === 0 ? '' : `, ${replaced} more inside ${spans} ${spans === 1 ? 'span' : 'spans'}`;
-  const summary = `${seen} changes seen once and in order${inSpans}, after ${pauses} pauses, same final state`;
+  const inSpans = spans === 0 ? '' : `, ${replaced} more inside ${count(spans, 'span')}`;
+  const summary = `${count(seen, 'change')} seen once and in order${inSpans}, after ${count(pauses, 'pause')}, same final state`;
   return judge('watch, replayed', replaying.difference ?? compareStates(expected, replaying.state), summary);
 }
 
@@ -65,8 +72,8 @@ function checkCompaction({ sleeping, expected }: CheckInput): Check {
     return { name, outcome: 'skipped', summary };
   }
   const { missed, signals, minRevision, relisted } = sleeping.counts;
-  const told = `passed after ${missed} changes, told ${signals} time (start from ${minRevision})`;
-  return judge(name, difference, `${told}, relisted ${relisted} objects, same final state`);
+  const told = `passed after ${count(missed, 'change')}, told ${count(signals, 'time')} (start from ${minRevision})`;
+  return judge(name, difference, `${told}, relisted ${count(relisted, 'object')}, same final state`);
 }
 
 /** A connection that is lost behind the first list costs exactly one relist; without a loss there is none. */
@@ -74,15 +81,16 @@ function checkRelist({ store, killAt, replaying, events }: CheckInput): readonly
   const { relists = 0, connections = 0, violations = 0 } = store.stats().replica ?? {};
   const isLost = killAt !== undefined && connections > 1;
   const expected = isLost ? 1 : 0;
-  const isRight = relists === expected && replaying.counts.spans === expected && violations === 0;
+  // The span of a relist that found nothing new is told to nobody.
+  const isRight = relists === expected && replaying.counts.spans <= expected && violations === 0;
   const difference = {
     key: '',
-    expected: `${expected} relists, ${expected} spans, 0 violations`,
+    expected: `${expected} relists, at most ${expected} spans, 0 violations`,
     actual: `${relists} relists, ${replaying.counts.spans} spans, ${violations} violations`,
   };
   if (killAt === undefined && isRight) return [];
   const summary = isLost
-    ? `connection lost at event ${killAt} of ${events}, recovered by ${relists} relist over ${connections} connections`
+    ? `connection lost at event ${killAt} of ${events}, recovered by ${count(relists, 'relist')} over ${count(connections, 'connection')}`
     : `connection lost at event ${killAt} of ${events}, before the first list was complete: listed anew`;
   return [judge('recovery', isRight ? undefined : difference, summary)];
 }
@@ -92,13 +100,17 @@ function checkHandlers({ handlers, expected }: CheckInput): Check {
   const difference =
     handlers.compare(expected) ??
     (behind === 0 ? undefined : { key: '', expected: '0 objects behind', actual: `${behind} objects behind` });
-  const count = expected.size * handlers.perObject;
+  const handled = expected.size * handlers.perObject;
   const failures = temporaryFailures + permanentFailures;
-  const summary = `${count} handlers and sub-handlers of ${expected.size} objects last succeeded on the final essence, ${behind} behind, ${calls} calls, ${failures} failed`;
+  const summary = `${handled} handlers and sub-handlers of ${count(expected.size, 'object')} last succeeded on the final essence, ${behind} behind, ${count(calls, 'call')}, ${failures} failed`;
   return judge('handlers', difference, summary);
 }
 
 function judge(name: string, difference: Difference | undefined, summary: string): Check {
   if (difference === undefined) return { name, outcome: 'ok', summary };
   return { name, outcome: 'failed', summary: 'not as it has to be', difference };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

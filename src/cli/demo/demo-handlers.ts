@@ -2,7 +2,9 @@ import { createEssenceHasherWith } from '../../core/essence-hasher.ts';
 import { coreModule } from '../../core/module.ts';
 import { type Controller, type ControllerStats, createController } from '../../handlers/controller.ts';
 import { createStoreSource } from '../../handlers/store-source.ts';
+import type { Clock } from '../../types/clock.ts';
 import type { Random } from '../../types/random.ts';
+import type { KeyValue } from '../../types/revision.ts';
 import type { Difference, Resource } from './difference.ts';
 import { HandlerLedger } from './handler-ledger.ts';
 import { delay, type RunState } from './run-state.ts';
@@ -49,7 +51,7 @@ export class DemoHandlers {
   constructor(options: DemoHandlersOptions) {
     const { run, random } = options;
     this.#run = run;
-    this.#work = options.work ?? ((_id, succeed) => delay(run.clock, WORK_MS, run.signal).then(succeed));
+    this.#work = options.work ?? ((_id, succeed) => work(run.clock).then(succeed));
     const essence = createEssenceHasherWith(coreModule());
     this.#ledger = new HandlerLedger(essence);
     this.#controller = createController<Resource>({
@@ -90,15 +92,15 @@ export class DemoHandlers {
     this.#stop.abort();
   }
 
-  /** Resolves once the controller knows the final state and has nothing left to do. */
-  async untilIdle(truth: ReadonlyMap<string, TrueObject>): Promise<void> {
+  /** Resolves once the controller knows these objects and no others, and has nothing left to do. */
+  async untilIdle(kvs: readonly KeyValue<Resource>[]): Promise<void> {
     const { clock, signal } = this.#run;
-    for (const [key, { revision }] of truth) {
-      while (this.#controller.state(key)?.resourceVersion !== String(revision)) await delay(clock, POLL_MS, signal);
+    for (const { key, modRevision } of kvs) {
+      while (this.#controller.state(key)?.resourceVersion !== String(modRevision)) await delay(clock, POLL_MS, signal);
     }
     await this.#controller.idle({ signal });
     // Names under which nothing lives any more are known until their deletion has come in.
-    while (this.stats.objects > truth.size || this.stats.behind > 0) await delay(clock, POLL_MS, signal);
+    while (this.stats.objects > kvs.length || this.stats.behind > 0) await delay(clock, POLL_MS, signal);
   }
 
   /** The first handler that did not last succeed on the final essence: by the ledger, then by the controller itself. */
@@ -129,4 +131,11 @@ export class DemoHandlers {
     this.#ledger.succeeded(key, id, object);
     if (++this.#calls % SWEEP_CALLS === 0) this.#ledger.retain((name) => this.#controller.state(name) !== undefined);
   }
+}
+
+/** A call that has begun is finished: so short a wait need not be cut short. */
+function work(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(WORK_MS, resolve);
+  });
 }

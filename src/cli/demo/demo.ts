@@ -1,11 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { openStore } from '../../open-store.ts';
-import { systemRandom } from '../../system/system-random.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { Store } from '../../types/store.ts';
 import { DataError } from '../errors.ts';
-import { Condition } from './condition.ts';
 import { type Check, checkDemo } from './checks.ts';
+import { Condition } from './condition.ts';
 import { DemoHandlers, type Work } from './demo-handlers.ts';
 import type { Resource } from './difference.ts';
 import type { EventSource } from './event-source.ts';
@@ -26,7 +26,7 @@ export interface DemoOptions {
   readonly clock: Clock;
   /** Ends the demo early; its reason is thrown. */
   readonly signal: AbortSignal;
-  /** Of the reader's choices. */
+  /** Of the reader's choices and of every jitter. */
   readonly seed: number;
   readonly killAt: number | undefined;
   readonly truthFile: TruthFile | undefined;
@@ -43,6 +43,8 @@ export interface DemoReport {
 
 /** How often it is looked whether the store has everything. */
 const SETTLE_POLL_MS = 2;
+/** Listeners on the demo's signal, above which Node suspects a leak. */
+const LISTENERS_MAX = 50;
 
 /**
  * The demo: a replica of a watch stream, loaded at full speed while clients list from it, watch it and handle it.
@@ -77,6 +79,8 @@ export class Demo {
     this.#startedAt = clock.now();
     this.#backend = parts?.backend ?? new StreamBackend(source.action);
     this.#watchdog = new Watchdog(clock, timeoutMs, (error) => this.#abort.abort(error));
+    // Each part of the demo listens for a while; their number is fixed.
+    setMaxListeners(LISTENERS_MAX, this.#abort.signal);
     if (signal.aborted) this.#abort.abort(signal.reason);
     signal.addEventListener('abort', () => this.#abort.abort(signal.reason), { once: true });
   }
@@ -88,6 +92,7 @@ export class Demo {
       waitReady: false,
       retention: { events: RETENTION_EVENTS },
       clock: this.#options.clock,
+      random: createSeededRandom(this.#options.seed + 1),
     });
     try {
       return await this.#main(store);
@@ -119,16 +124,20 @@ export class Demo {
     const { source, clock, seed, killAt, truthFile, parts } = this.#options;
     const { signal } = this.#abort;
     const truth = this.#truth;
+    // By what the backend has: if that is less than the truth, the checks are to say what is missing.
     const isSettled = (): boolean =>
-      feed.isEnded && this.#store !== undefined && this.#store.revision >= truth.revision;
+      feed.isEnded && this.#store !== undefined && this.#store.revision >= this.#backend.revision;
     const run: RunState = { store, truth, clock, changed: this.#changed, signal, isSettled };
-    const replaying = new ReplayingWatcher(run);
+    const replaying = new ReplayingWatcher(run, () => this.#backend.lost);
     const sleeping = new SleepingWatcher(run, (): Revision => replaying.progressRevision);
     const reader = new ListReader(run, createSeededRandom(seed));
-    const handlers = new DemoHandlers({ run, random: systemRandom, ...(parts?.work && { work: parts.work }) });
+    const handlers = new DemoHandlers({
+      run,
+      random: createSeededRandom(seed + 2),
+      ...(parts?.work && { work: parts.work }),
+    });
     const watching: Promise<void>[] = [];
     const onListed = async (): Promise<void> => {
-      if (truth.counts.events === 0 && (await this.#isEmpty())) throw new DataError(source.action, 'it has no events');
       await store.ready({ signal });
       this.#store = store;
       this.#handlers = handlers;
@@ -139,23 +148,46 @@ export class Demo {
       this.#enter('reading the stream', () => 'the next event of the stream');
     };
     const feed = new StreamFeed({
-      ...{ events: source.events, backend: this.#backend, truth, changed: this.#changed, clock, signal, killAt },
+      ...{
+        action: source.action,
+        events: source.events,
+        backend: this.#backend,
+        truth,
+        changed: this.#changed,
+        clock,
+        signal,
+        killAt,
+      },
       onListed,
       onEvent: () => this.#watchdog.beat(),
     });
     this.#enter('waiting for the first list', () => 'the first list of the stream');
     await this.#guard(this.#start(feed.run()));
-    this.#enter('catching up', () => `the replica to be at revision ${truth.revision}, it is at ${store.revision}`);
+    this.#enter(
+      'catching up',
+      () => `the replica to be at revision ${this.#backend.revision}, it is at ${store.revision}`,
+    );
     while (!isSettled()) await this.#guard(delay(clock, SETTLE_POLL_MS, signal));
     this.#changed.notify();
-    const expected = source.truth?.() ?? truth.objects;
     this.#enter('waiting for handlers', () => `the handlers, ${handlers.stats.behind} objects are behind`);
-    await this.#guard(handlers.untilIdle(expected));
+    const listed = store.range({ prefix: '' }).kvs;
+    await this.#guard(handlers.untilIdle(listed));
     this.#enter('waiting for watchers', () => `the watchers, ${truth.pending} changes are unread`);
     await this.#guard(Promise.all(watching));
     handlers.stop();
-    const listed = store.range({ prefix: '' }).kvs;
-    const checks = checkDemo({ expected, events: truth.counts.events, listed, truthFile, killAt, store, replaying, sleeping, reader, handlers });
+    const expected = source.truth?.() ?? truth.objects;
+    const checks = checkDemo({
+      expected,
+      events: truth.counts.events,
+      listed,
+      truthFile,
+      killAt,
+      store,
+      replaying,
+      sleeping,
+      reader,
+      handlers,
+    });
     return { checks, figures: this.#summary(store, handlers) };
   }
 

@@ -1,5 +1,5 @@
-import type { KeyValue, Revision } from '../../types/revision.ts';
 import type { WatchBatch } from '../../types/event.ts';
+import type { KeyValue, Revision } from '../../types/revision.ts';
 import type { TrueObject } from './true-state.ts';
 
 /** One thing that is not as it has to be. */

@@ -67,6 +67,6 @@ export class HandlerLedger {
 }
 
 function uidOf(object: Resource): string {
-  const { uid } = object['metadata'] as { readonly uid?: string };
+  const { uid } = object.metadata as { readonly uid?: string };
   return uid ?? '';
 }

@@ -1,10 +1,12 @@
+import { CompactedError } from '../../types/errors.ts';
 import type { Random } from '../../types/random.ts';
 import type { KeyValue } from '../../types/revision.ts';
-import { CompactedError } from '../../types/errors.ts';
 import type { Difference, Resource } from './difference.ts';
 import { delay, type RunState } from './run-state.ts';
 import { pick, pickFrom } from './seeded-random.ts';
 
+/** One list in so many is of everything. */
+const WHOLE_EVERY = 8;
 /** Prefixes remembered to choose from. */
 const PREFIXES_MAX = 1000;
 
@@ -34,7 +36,8 @@ export class ListReader {
     for (const { key } of store.range({ prefix: '', keysOnly: true }).kvs) this.#learn(key);
     for (let isLast = false; !isLast; ) {
       isLast = isOver();
-      await this.#list(isLast ? '' : pickFrom(this.#random, this.#prefixes));
+      const isWhole = isLast || pick(this.#random, WHOLE_EVERY) === 0;
+      await this.#list(isWhole ? '' : pickFrom(this.#random, this.#prefixes));
       await delay(clock, 1, signal);
     }
   }

@@ -50,6 +50,7 @@ export class ProgressLine {
   #arm(): void {
     this.#cancel = this.#clock.after(this.#intervalMs, () => {
       // Never two writes at a time: a slow terminal slows the line, not the demo.
+      // One that cannot be written to is left alone: the outcome is on standard output.
       this.#show().then(
         () => this.#arm(),
         () => this.#cancel?.(),

@@ -1,8 +1,9 @@
 import type { WatchBatch } from '../../types/event.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { Watch } from '../../types/store.ts';
-import { type Difference, fold, type FoldedState, type Resource } from './difference.ts';
+import { type Difference, type FoldedState, fold, type Resource } from './difference.ts';
 import { PAUSE_CHANGES, type RunState } from './run-state.ts';
+import type { LostRange } from './stream-backend.ts';
 
 /**
  * A watcher over everything that lags on purpose, but within retention: it stops reading until `PAUSE_CHANGES` changes
@@ -14,7 +15,8 @@ import { PAUSE_CHANGES, type RunState } from './run-state.ts';
  * ```
  *
  * It must see every change of the stream once and in order. A relist after a lost connection is one span in place of
- * the changes inside it (M9). What it has seen, applied in order, must be the final state.
+ * the changes inside it (M9), or nothing at all if these cancel each other out. What it has seen, applied in order, must
+ * be the final state.
  */
 export class ReplayingWatcher {
   readonly state: FoldedState = new Map();
@@ -22,11 +24,14 @@ export class ReplayingWatcher {
   /** The first change that was not the one it had to be. */
   difference: Difference | undefined;
   readonly #run: RunState;
+  readonly #lost: () => LostRange | undefined;
   #watch: Watch<Resource> | undefined;
   #after: Revision = 0;
 
-  constructor(run: RunState) {
+  /** `lost` tells what a lost connection took. */
+  constructor(run: RunState, lost: () => LostRange | undefined) {
     this.#run = run;
+    this.#lost = lost;
   }
 
   /** Everything up to here was read. */
@@ -62,6 +67,9 @@ export class ReplayingWatcher {
       await changed.until(() => isSettled() || truth.pendingUpTo(store.revision) >= PAUSE_CHANGES, signal);
     }
     await watch.return();
+    this.#skipEmptySpan(store.revision + 1);
+    const unseen = truth.peek();
+    if (unseen !== undefined) this.#expect(`${unseen.type} at revision ${unseen.revision}`, 'nothing more', unseen.key);
   }
 
   #take(batch: WatchBatch<Resource>): void {
@@ -86,6 +94,7 @@ export class ReplayingWatcher {
   }
 
   #takeChange(batch: WatchBatch<Resource>): void {
+    this.#skipEmptySpan(batch.revision);
     const change = this.#run.truth.shift();
     this.counts.seen++;
     const expected = change === undefined ? 'nothing more' : `${change.type} at revision ${change.revision}`;
@@ -93,6 +102,18 @@ export class ReplayingWatcher {
     const actual = `${batch.events.length === 1 ? event?.type : `${batch.events.length} events`} at revision ${batch.revision}`;
     if (actual !== expected || event?.kv.key !== change?.key) {
       this.#expect(expected, actual, change?.key ?? event?.kv.key);
+    }
+  }
+
+  /** A relist whose difference is empty tells nobody; its changes are inside it all the same. */
+  #skipEmptySpan(before: Revision): void {
+    const { truth } = this.#run;
+    const lost = this.#lost();
+    if (lost === undefined || this.counts.spans > 0 || lost.revision >= before) return;
+    for (let next = truth.peek(); next !== undefined && next.revision <= lost.revision; next = truth.peek()) {
+      if (next.revision <= lost.after) return;
+      truth.shift();
+      this.counts.replaced++;
     }
   }
 

@@ -25,8 +25,10 @@ export const PAUSE_CHANGES = 200;
 export const REPLAY_LAG_MAX = 5_000;
 /** The sleeping watcher is left behind by this many changes before history is compacted past it. */
 export const SLEEP_CHANGES = 500;
-/** Events that the backend takes while its connection is down. */
+/** An outage lasts for so many events, */
 export const OUTAGE_EVENTS = 500;
+/** or for so long, if fewer come in: a live stream may be slow. */
+export const OUTAGE_MS = 2000;
 /**
  * Log entries that the store keeps. Above REPLAY_LAG_MAX with a wide margin, so that retention passes no watcher and
  * the one compaction that does is the demo's own: whatever the machine does in between, the outcome is the same.

@@ -108,7 +108,9 @@ export const KINDS: readonly SampleKind[] = [
   {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    create: (random, app) => ({ data: { 'app.properties': `name=${app}\npool=${pick(random, 64)}\n`, motto: 'schön' } }),
+    create: (random, app) => ({
+      data: { 'app.properties': `name=${app}\npool=${pick(random, 64)}\n`, motto: 'schön' },
+    }),
     // A ConfigMap has no spec: what is wanted of it is its data.
     changeSpec: (random, object) => ({
       data: { ...partOf(object, 'data'), 'limits.yaml': `rps: ${pick(random, 5000)}\n` },
@@ -129,11 +131,16 @@ export const KINDS: readonly SampleKind[] = [
   {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    create: (random, app) => ({ spec: { schedule: `${pick(random, 60)} * * * *`, jobTemplate: workload(random, app) } }),
+    create: (random, app) => ({
+      spec: { schedule: `${pick(random, 60)} * * * *`, jobTemplate: workload(random, app) },
+    }),
     changeSpec: (random, object) => ({
       spec: { ...partOf(object, 'spec'), schedule: `${pick(random, 60)} ${pick(random, 24)} * * *` },
     }),
-    changeStatus: (random, time) => ({ lastScheduleTime: time, active: Array.from({ length: pick(random, 3) }, () => ({})) }),
+    changeStatus: (random, time) => ({
+      lastScheduleTime: time,
+      active: Array.from({ length: pick(random, 3) }, () => ({})),
+    }),
   },
   {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -192,13 +199,14 @@ export function withMetadataChange(_random: Random, object: SampleObject, time: 
 }
 
 export function createUid(random: Random): string {
-  const hex = (digits: number): string =>
-    Array.from({ length: digits }, () => pick(random, 16).toString(16)).join('');
+  const hex = (digits: number): string => Array.from({ length: digits }, () => pick(random, 16).toString(16)).join('');
   return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
 }
 
 function managedFields(time: string): readonly unknown[] {
-  return [{ manager: 'demo-controller', operation: 'Update', time, fieldsType: 'FieldsV1', fieldsV1: { 'f:status': {} } }];
+  return [
+    { manager: 'demo-controller', operation: 'Update', time, fieldsType: 'FieldsV1', fieldsV1: { 'f:status': {} } },
+  ];
 }
 
 function kindOf(object: SampleObject): SampleKind {

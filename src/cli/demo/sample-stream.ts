@@ -128,7 +128,12 @@ export class SampleStream {
   #readd(): string {
     const [dead] = this.#dead.splice(pick(this.#random, this.#dead.length), 1);
     const { object } = dead as Dead;
-    const metadata = { ...object.metadata, uid: createUid(this.#random), generation: 1, creationTimestamp: this.#time() };
+    const metadata = {
+      ...object.metadata,
+      uid: createUid(this.#random),
+      generation: 1,
+      creationTimestamp: this.#time(),
+    };
     return this.#add({ ...object, metadata });
   }
 

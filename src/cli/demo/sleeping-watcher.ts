@@ -1,7 +1,7 @@
 import { CompactedError, isRetryable } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { Watch } from '../../types/store.ts';
-import { type Difference, fold, type FoldedState, type Resource } from './difference.ts';
+import { type Difference, type FoldedState, fold, type Resource } from './difference.ts';
 import { delay, type RunState, SLEEP_CHANGES } from './run-state.ts';
 
 /** Most errors and batches looked at after a compaction; one error is right. */
@@ -60,11 +60,11 @@ export class SleepingWatcher {
 
   /** Until enough is missed. Returns the revision to compact to, 0 if the stream ends before there is one. */
   async #sleep(watch: Watch<Resource>): Promise<Revision> {
-    const { truth, changed, signal, isSettled } = this.#run;
+    const { store, truth, changed, signal, isSettled } = this.#run;
     const isPassable = () => this.#compactable() > watch.progressRevision + 1;
     const seen = () => truth.counts.changes - truth.pending;
     const isReady = () => isPassable() && seen() >= SLEEP_CHANGES;
-    await changed.until(() => isReady() || (isSettled() && this.#compactable() >= truth.revision), signal);
+    await changed.until(() => isReady() || (isSettled() && this.#compactable() >= store.revision), signal);
     this.counts.missed = seen();
     return isPassable() ? this.#compactable() : 0;
   }

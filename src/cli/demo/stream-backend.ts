@@ -20,6 +20,12 @@ import { ChangeLog } from './change-log.ts';
 import { Condition } from './condition.ts';
 import type { ObjectEvent, StreamEvent } from './stream-event.ts';
 
+/** Revisions that no stream will ever deliver: above `after`, up to and including `revision`. */
+export interface LostRange {
+  readonly after: Revision;
+  readonly revision: Revision;
+}
+
 interface LiveObject {
   readonly uid: string;
   readonly kv: BackendKeyValue;
@@ -58,6 +64,9 @@ export class StreamBackend implements Backend {
   #revision: Revision = 0;
   /** Everything up to here was taken by the replica. */
   #delivered: Revision = 0;
+  /** The newest item handed to the replica, which may not have asked past it. */
+  #handed: Revision = 0;
+  #lost: LostRange | undefined;
 
   constructor(action: string) {
     this.#action = action;
@@ -73,6 +82,11 @@ export class StreamBackend implements Backend {
 
   get isUp(): boolean {
     return this.#isUp;
+  }
+
+  /** What the last outage took from the replica, once it is over. */
+  get lost(): LostRange | undefined {
+    return this.#lost;
   }
 
   /** Items that the replica has not asked past yet. */
@@ -103,6 +117,7 @@ export class StreamBackend implements Backend {
     this.#isListed = true;
     this.#log.compact(this.#revision + 1);
     this.#delivered = this.#revision;
+    this.#handed = this.#revision;
     this.#changed.notify();
   }
 
@@ -113,13 +128,11 @@ export class StreamBackend implements Backend {
     this.#changed.notify();
   }
 
+  /** Takes calls again, without any of the history: whoever was connected before has to list again. */
   reconnect(): void {
-    this.#isUp = true;
-  }
-
-  /** Drops the change log up to and including the newest revision. */
-  compactAll(): void {
     this.#log.compact(this.#revision + 1);
+    if (this.#isListed) this.#lost = { after: this.#handed, revision: this.#revision };
+    this.#isUp = true;
   }
 
   /** Resolves once at most `itemsMax` items wait for the replica: the back-pressure on the feed. */
@@ -136,6 +149,7 @@ export class StreamBackend implements Backend {
     const kvs = found.filter(({ modRevision }) => modRevision >= minModRevision);
     kvs.sort((a, b) => compareBytes(a.key, b.key));
     this.#delivered = this.#revision;
+    this.#handed = this.#revision;
     this.#delivery.notify();
     const rows = countOnly ? [] : kvs.slice(0, limit > 0 ? limit : kvs.length);
     return {
@@ -197,6 +211,7 @@ export class StreamBackend implements Backend {
       }
       const item = this.#log.from(next);
       if (item !== undefined) {
+        this.#handed = Math.max(this.#handed, item.revision);
         yield item;
         next = item.revision + 1;
         this.#delivered = Math.max(this.#delivered, item.revision);

@@ -40,12 +40,12 @@ export function parseStreamEvent(text: JsonText, action: string, scanner: Essenc
   const fault = (reason: string): DataError => new DataError(action, reason, { place });
   checkJson(text, action, scanner);
   const event = JSON.parse(decoder.decode(text.bytes)) as Fields;
-  const type = event['type'];
+  const type = event.type;
   if (type === undefined) {
     throw fault('the object has no "type": a watch event is {"type", "object"} (kubectl --output-watch-events)');
   }
   const object = fieldsOf(event, 'object', 'object', fault);
-  if (type === 'ERROR') throw fault(`the stream reports an error: ${JSON.stringify(object['message'] ?? object)}`);
+  if (type === 'ERROR') throw fault(`the stream reports an error: ${JSON.stringify(object.message ?? object)}`);
   const metadata = fieldsOf(object, 'metadata', 'object.metadata', fault);
   const revision = revisionOf(metadata, fault);
   if (type === 'BOOKMARK') return { type, place, revision };
@@ -76,7 +76,7 @@ function keyOf(object: Fields, metadata: Fields, fault: Fault): string {
   if (apiVersion.split('/').length > 2) throw fault('object.apiVersion has more than one slash');
   const kind = name(object, 'kind', 'object.kind', fault);
   const namespace =
-    (metadata['namespace'] ?? '') === '' ? '' : name(metadata, 'namespace', 'object.metadata.namespace', fault);
+    (metadata.namespace ?? '') === '' ? '' : name(metadata, 'namespace', 'object.metadata.namespace', fault);
   return `${apiVersion}/${kind}/${namespace}/${name(metadata, 'name', 'object.metadata.name', fault)}`;
 }
 
@@ -97,14 +97,14 @@ function segment(fields: Fields, field: string, path: string, fault: Fault): str
 
 /** Some aggregated APIs serve objects without a uid. */
 function uidOf(metadata: Fields, fault: Fault): string {
-  const uid = metadata['uid'] ?? '';
+  const uid = metadata.uid ?? '';
   if (typeof uid !== 'string') throw fault(`object.metadata.uid is ${describe(uid)}, not a string`);
   return uid;
 }
 
 /** Versions are opaque to clients of one kind; as revisions of one store they have to be numbers. */
 function revisionOf(metadata: Fields, fault: Fault): Revision {
-  const value = metadata['resourceVersion'];
+  const value = metadata.resourceVersion;
   if (value === undefined) throw fault('object.metadata.resourceVersion is missing');
   const isDecimal = typeof value === 'string' && /^[1-9][0-9]*$/.test(value);
   if (!isDecimal || !Number.isSafeInteger(Number(value))) {

@@ -1,10 +1,10 @@
-import { UsageError } from '../errors.ts';
 import type { Clock } from '../../types/clock.ts';
-import { OUTAGE_EVENTS, REPLAY_LAG_MAX, UNDELIVERED_MAX } from './run-state.ts';
+import { DataError, UsageError } from '../errors.ts';
+import type { Condition } from './condition.ts';
+import { OUTAGE_EVENTS, OUTAGE_MS, REPLAY_LAG_MAX, UNDELIVERED_MAX } from './run-state.ts';
 import type { StreamBackend } from './stream-backend.ts';
 import type { StreamEvent } from './stream-event.ts';
 import type { TrueState } from './true-state.ts';
-import type { Condition } from './condition.ts';
 
 /** The first list ends after so much silence. */
 export const SILENCE_MS = 1000;
@@ -12,6 +12,8 @@ export const SILENCE_MS = 1000;
 const SILENCE_GRACE_MS = 20;
 
 export interface StreamFeedOptions {
+  /** For messages: `Cannot <action>: ...`. */
+  readonly action: string;
   readonly events: AsyncIterable<StreamEvent>;
   readonly backend: StreamBackend;
   readonly truth: TrueState;
@@ -47,6 +49,7 @@ export class StreamFeed {
   #next: Promise<Next> | undefined;
   #ordinal = 0;
   #outageLeft = 0;
+  #cancelOutage: (() => void) | undefined;
   #isEnded = false;
 
   constructor(options: StreamFeedOptions) {
@@ -88,7 +91,9 @@ export class StreamFeed {
     for (;;) {
       // Silence counts from the first object on: a cluster may take its time to answer.
       const item = this.#ordinal === 0 ? await this.#peek() : await this.#peekOrSilence();
-      if (item === 'silence' || item.done === true || item.value.type !== 'ADDED') return;
+      if (item === 'silence') return;
+      if (item.done === true && this.#ordinal === 0) throw new DataError(this.#options.action, 'it has no events');
+      if (item.done === true || item.value.type !== 'ADDED') return;
       this.#take(item.value);
       this.#options.truth.list(item.value);
       this.#options.onEvent();
@@ -111,16 +116,17 @@ export class StreamFeed {
 
   #beginOutage(): void {
     if (++this.#ordinal !== this.#options.killAt) return;
-    this.#options.backend.disconnect();
+    const { backend, clock } = this.#options;
+    backend.disconnect();
     this.#outageLeft = OUTAGE_EVENTS;
+    this.#cancelOutage = clock.after(OUTAGE_MS, () => this.#endOutage());
   }
 
   #endOutage(): void {
     const { backend } = this.#options;
     this.#outageLeft = 0;
-    if (backend.isUp) return;
-    backend.compactAll();
-    backend.reconnect();
+    this.#cancelOutage?.();
+    if (!backend.isUp) backend.reconnect();
   }
 
   #peekOrSilence(): Promise<Next | 'silence'> {

@@ -21,7 +21,7 @@ export async function readTruthFile(host: CliHost, path: string): Promise<TruthF
   const action = `read the truth from ${input.name}`;
   const bytes = await readAll(input.chunks, action, TRUTH_BYTES_MAX);
   const fields = parseFields(bytes, action);
-  const sha256 = fields['final_state_sha256'];
+  const sha256 = fields.final_state_sha256;
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) {
     throw new DataError(action, 'final_state_sha256 is not a SHA-256 in hexadecimal digits');
   }
@@ -54,7 +54,7 @@ function countOf(fields: Readonly<Record<string, unknown>>, field: string, actio
 /** The hash of a list, by the rule of the truth file. Lines are sorted by bytes. */
 export function hashState(kvs: readonly KeyValue<Resource>[]): string {
   const lines = kvs.map(({ key, value }) => {
-    const { uid = '', resourceVersion } = value['metadata'] as Readonly<Record<string, string>>;
+    const { uid = '', resourceVersion } = value.metadata as Readonly<Record<string, string>>;
     return Buffer.from(`${key} ${uid} ${resourceVersion}\n`);
   });
   lines.sort(Buffer.compare);
@@ -63,7 +63,11 @@ export function hashState(kvs: readonly KeyValue<Resource>[]): string {
   return hash.digest('hex');
 }
 
-export function compareTruth(truth: TruthFile, kvs: readonly KeyValue<Resource>[], events: number): Difference | undefined {
+export function compareTruth(
+  truth: TruthFile,
+  kvs: readonly KeyValue<Resource>[],
+  events: number,
+): Difference | undefined {
   const facts: readonly (readonly [string, unknown, unknown])[] = [
     ['events', truth.events, events],
     ['live_objects_at_end', truth.objects, kvs.length],

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { generateObject } from '../../../bench/data/generated-objects.mjs';
 import { createRandom } from '../../../bench/data/random.mjs';
 import { canonicalText } from '../../../bench/essence/canonical.mjs';
-import { omitEssence } from '../../../bench/essence/omit.mjs';
+import { isKept, omitEssence } from '../../../bench/essence/omit.mjs';
+import { hash128, PlainScanner } from '../../../bench/essence/plain-scanner.mjs';
 import { spellingFindings } from '../../../bench/essence/spellings.mjs';
 
 type JsonObject = Record<string, unknown>;
@@ -92,5 +93,38 @@ describe('generateObject', () => {
     expect(text.length).toBeGreaterThanOrEqual(bytes);
     expect(text.length).toBeLessThan(bytes * 1.4);
     expect(JSON.stringify(generateObject(createRandom(7), bytes))).toBe(text);
+  });
+});
+
+describe('PlainScanner', () => {
+  const scanner = new PlainScanner(isKept);
+  const scan = (text: string): string => new TextDecoder().decode(scanner.scan(new TextEncoder().encode(text)));
+  const digest = (value: JsonObject): string =>
+    hash128(scanner.scan(new TextEncoder().encode(JSON.stringify(value, null, 1))));
+
+  it.each([
+    ['members out of order, a key that begins another, and none', '{"b":1,"a b":[],"a":{},"ab":{"d":1,"c":2}}'],
+    ['escapes in values and keys', '{"k:{\\"b\\"}":"\\n\\u00e9\\/","k:{\\"a\\"}":"\\\\","k:":1}'],
+    ['numbers', '[0, -0, 10, -5, 1.50, 1e3, 1E-7, 123456789012345678, 1e21, true, null]'],
+    ['white space', ' { "a" : [ 1 , 2 ] , "b" : { } } '],
+    [
+      'what is left out',
+      '{"kind":"A","metadata":{"name":"a","labels":{},"annotations":{"plimsoll.dev/a":"1"}},"spec":{}}',
+    ],
+  ])('writes the same text as the short way: %s', (_, text) => {
+    const value = JSON.parse(text);
+    expect(scan(text)).toBe(canonicalText(Array.isArray(value) ? value : omitEssence(value)));
+  });
+
+  it('does so for generated objects, and its digest answers rightly', () => {
+    for (const bytes of [800, 2400, 8800]) {
+      const value = generateObject(createRandom(bytes), bytes);
+      expect(scan(JSON.stringify(value))).toBe(good(value));
+    }
+    expect(wrongAnswers(digest)).toEqual([]);
+  });
+
+  it.each(['', '{', '{"a":1}x', '{"a" 1}', '[1 2]', '"a', '01', '{"a":tru}'])('refuses %j', (text) => {
+    expect(() => scan(text)).toThrow(SyntaxError);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CompactedError, ConflictError, IdentityChangedError } from '../../../src/types/errors.ts';
 import { createCommitHistory } from '../../../src/testing/commit-history.ts';
+import { CompactedError, ConflictError, IdentityChangedError } from '../../../src/types/errors.ts';
 import { brief, Consumer, fillTo, openRig, probe, type ReplicaRig, startVerdict } from '../../support/replica-rig.ts';
 
 /** A = 9, then away while the backend goes on to 30 and is compacted there; the relist publishes the span (9, 30]. */

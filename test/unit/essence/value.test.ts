@@ -67,10 +67,9 @@ describe('essence of a parsed value', () => {
   it('does not unfold shared parts without end', () => {
     let value: unknown = 'leaf';
     for (let level = 0; level < 60; level++) value = [value, value];
-    // 2^60 leaves: the bound must come long before the memory ends.
-    expect(() => hasher.digest(value)).toThrow(LimitExceededError);
-    // And where nothing is written, so that only the visits add up.
-    const nothing = createHasher({ ignore: [`${'/*'.repeat(60)}`], defaults: false });
-    expect(() => nothing.digest(value)).toThrow('the number of members and elements is 4194304');
-  }, 60_000);
+    // 2^60 leaves, of which none is written: even the visits alone must come to an end.
+    const nothing = createHasher({ ignore: ['/*'.repeat(60)], defaults: false });
+    const limit = { name: LimitExceededError.name, limit: 'the number of members and elements', max: 4_194_304 };
+    expect(() => nothing.digest(value)).toThrow(expect.objectContaining(limit));
+  });
 });

@@ -59,6 +59,47 @@ describe('controller: calls', () => {
     await life.stop();
   });
 
+  it('gives every input a budget of its own (operators 3.2, F5)', async () => {
+    const world = createWorld();
+    const attempts: string[] = [];
+    world.source.put('a', { spec: { n: 1 } });
+    const life = await world.start((controller) => {
+      controller.on('change', { id: 'h', field: 'spec.n', retries: 1 }, (ctx) => {
+        attempts.push(`${String(ctx.new)} ${ctx.attempt}`);
+        throw new Error('no');
+      });
+    });
+    await world.clock.advance(50);
+    world.source.put('a', { spec: { n: 2 } });
+    await life.settle();
+    expect(attempts).toEqual(['1 0', '2 0', '2 1']);
+    await life.stop();
+  });
+
+  it("calls a handler at most once in a pass: its retry is for the newest state (A2')", async () => {
+    const world = createWorld();
+    const calls: string[] = [];
+    world.source.put('a', { spec: { n: 1 } });
+    const life = await world.start(
+      (controller) => {
+        controller.on('change', { id: 'fails', field: 'spec.n' }, (ctx) => {
+          calls.push(`fails ${String(ctx.new)}`);
+          if (ctx.new === 1) throw new TemporaryError('soon', { delayMs: 1 });
+        });
+        controller.on('change', { id: 'slow', field: 'spec.n' }, async (ctx) => {
+          calls.push(`slow ${String(ctx.new)}`);
+          await sleep(world.clock, 50);
+        });
+      },
+      { policy: 'complete' },
+    );
+    await world.clock.advance(10);
+    world.source.put('a', { spec: { n: 2 } });
+    await life.settle();
+    expect(calls).toEqual(['fails 1', 'slow 1', 'fails 2', 'slow 2']);
+    await life.stop();
+  });
+
   it('waits as long as a TemporaryError asks, and shows it', async () => {
     const world = createWorld();
     const at: number[] = [];

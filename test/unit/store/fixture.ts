@@ -58,6 +58,7 @@ export class Reader<V, K extends Key = string> {
   error: unknown;
   isOver = false;
   #isReading = false;
+  #taken = 0;
 
   constructor(watch: Watch<V, K>) {
     this.watch = watch;
@@ -65,6 +66,12 @@ export class Reader<V, K extends Key = string> {
 
   /** Takes everything there is (or at most so many batches), then returns with a read still waiting. */
   async drain(max: number = Number.POSITIVE_INFINITY): Promise<this> {
+    await this.#drain(max);
+    this.#taken = this.batches.length;
+    return this;
+  }
+
+  async #drain(max: number): Promise<void> {
     for (let count = 0; count < max; ) {
       const before = this.batches.length;
       if (!this.#isReading && !this.isOver) this.#read();
@@ -72,13 +79,13 @@ export class Reader<V, K extends Key = string> {
       if (this.#isReading || this.isOver) break;
       count += this.batches.length - before;
     }
-    return this;
   }
 
-  /** As `drain`, and returns what came since the last call in brief. */
+  /** As `drain`, and returns in brief what came since the last call of either. */
   async take(): Promise<string[]> {
-    const from = this.batches.length;
-    await this.drain();
+    await this.#drain(Number.POSITIVE_INFINITY);
+    const from = this.#taken;
+    this.#taken = this.batches.length;
     const seen = this.batches.slice(from).map((batch) => briefBatch(batch as unknown as WatchBatch<V>));
     return this.error === undefined ? seen : [...seen, (this.error as Error).name];
   }

@@ -1,0 +1,327 @@
+import { describe, expect, it } from 'vitest';
+import { bytesCodec, jsonCodec, textCodec } from '../../../src/store/codecs.ts';
+import { VALUE_DEPTH_MAX } from '../../../src/store/json-data.ts';
+import type { Codec } from '../../../src/types/codec.ts';
+import { ValueError } from '../../../src/types/errors.ts';
+import { openTestStore, Reader } from './fixture.ts';
+
+/** Values (M34, R38, JS traps): what goes in and out is nobody else's. */
+class Point {
+  x = 1;
+}
+
+const nested = (levels: number): unknown => {
+  let value: unknown = 1;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+};
+const circular: Record<string, unknown> = {};
+circular.self = circular;
+
+const BAD: [string, unknown, string, string][] = [
+  ['undefined', undefined, '', 'is not JSON data but undefined'],
+  ['a function', () => 1, '', 'is not JSON data but function'],
+  ['a symbol', Symbol('x'), '', 'is not JSON data but symbol'],
+  ['a bigint', 1n, '', 'is not JSON data but bigint'],
+  ['NaN', Number.NaN, '', 'is not a finite number'],
+  ['infinity', { a: [1, Number.POSITIVE_INFINITY] }, '/a/1', 'is not a finite number'],
+  ['a lone surrogate', 'a\ud800', '', 'has a lone surrogate'],
+  ['a lone surrogate inside', { 'a/b~c': ['\udc00'] }, '/a~1b~0c/0', 'has a lone surrogate'],
+  ['a lone surrogate in a name', { x: { '\ud800': 1 } }, '/x', 'has a member name with a lone surrogate'],
+  ['a Date', { when: new Date(0) }, '/when', 'is not a plain object'],
+  ['a Map', new Map(), '', 'is not a plain object'],
+  ['a Set', [new Set()], '/0', 'is not a plain object'],
+  ['a class instance', new Point(), '', 'is not a plain object'],
+  ['bytes inside data', { bytes: Uint8Array.of(1) }, '/bytes', 'is not a plain object'],
+  ['an array with a hole', [1, , 2], '/1', 'is not JSON data but undefined'],
+  ['undefined in an array', [undefined], '/0', 'is not JSON data but undefined'],
+  ['a toJSON method', { toJSON: () => 1 }, '/toJSON', 'is not JSON data but function'],
+  ['a circle', circular, `${'/self'.repeat(VALUE_DEPTH_MAX + 1)}`, `is nested deeper than ${VALUE_DEPTH_MAX} levels`],
+  [
+    'too deep',
+    nested(VALUE_DEPTH_MAX + 2),
+    '/0'.repeat(VALUE_DEPTH_MAX + 1),
+    `is nested deeper than ${VALUE_DEPTH_MAX} levels`,
+  ],
+];
+
+describe('values that are refused', () => {
+  it.each(BAD)('%s', async (_, value, path, reason) => {
+    const { store } = await openTestStore();
+    const outcomes = [
+      await store.put('k', value).catch((error: unknown) => error),
+      await store.txn({ then: [{ type: 'put', key: 'k', value }] }).catch((error: unknown) => error),
+      await store
+        .txn({ compare: [{ key: 'k', target: 'value', result: '=', value }] })
+        .catch((error: unknown) => error),
+    ];
+    for (const error of outcomes) {
+      expect(error).toBeInstanceOf(ValueError);
+      expect(error).toMatchObject({ path, code: 'VALUE' });
+      expect((error as Error).message.endsWith(reason)).toBe(true);
+    }
+    expect([store.revision, store.get('k')]).toEqual([1, undefined]);
+    expect(() => jsonCodec().encode(value)).toThrow(ValueError);
+  });
+});
+
+describe('plain values', () => {
+  const GOOD: unknown[] = [
+    '',
+    'text',
+    '\u{1f600}',
+    0,
+    -0.5,
+    2 ** 53,
+    true,
+    false,
+    null,
+    [],
+    {},
+    [[null]],
+    { a: { b: [1, 'x'] } },
+    nested(VALUE_DEPTH_MAX),
+  ];
+
+  it.each(GOOD.map((value) => [value]))('%j comes out as it went in, with and without a codec', async (value) => {
+    for (const options of [{}, { codec: jsonCodec() }]) {
+      const { store } = await openTestStore(options);
+      await store.put('k', value);
+      expect(store.get('k')?.value).toEqual(value);
+    }
+  });
+
+  it("are a private copy, frozen in depth; the caller's object is neither frozen nor followed", async () => {
+    const { store } = await openTestStore<{ list: number[] }>();
+    const mine = { list: [1] };
+    await store.put('k', mine);
+    mine.list.push(2);
+    const { value } = store.get('k') ?? {};
+    expect([value, Object.isFrozen(value), Object.isFrozen(value?.list), Object.isFrozen(mine)]).toEqual([
+      { list: [1] },
+      true,
+      true,
+      false,
+    ]);
+    expect(() => value?.list.push(3)).toThrow(TypeError);
+    expect(Object.isFrozen(store.get('k'))).toBe(true);
+  });
+
+  it('a member named __proto__ is a member, an undefined one is absent, a prototype of null is plain', async () => {
+    const { store } = await openTestStore<Record<string, unknown>>();
+    await store.put('k', JSON.parse('{"__proto__":{"x":1},"a":1}'));
+    const { value } = store.get('k') ?? {};
+    expect([Object.keys(value ?? {}), Object.getPrototypeOf(value)]).toEqual([['__proto__', 'a'], Object.prototype]);
+    await store.put('k', Object.assign(Object.create(null), { a: undefined, b: 1 }));
+    expect(Object.keys(store.get('k')?.value ?? {})).toEqual(['b']);
+  });
+
+  it('what was read can be put back without a copy', async () => {
+    const { store } = await openTestStore<object>();
+    await store.put('a', { x: 1 });
+    const value = store.get('a')?.value ?? {};
+    await store.put('b', value);
+    expect(store.get('b')?.value).toBe(value);
+  });
+
+  it('bytes are copied in and out, those of a Node Buffer too', async () => {
+    const { store } = await openTestStore<Uint8Array>();
+    const mine = [Uint8Array.of(1, 2), Buffer.from([1, 2])];
+    for (const bytes of mine) {
+      await store.put('k', bytes);
+      bytes[0] = 99;
+      expect(store.get('k')?.value).toEqual(Uint8Array.of(1, 2));
+      const out = store.get('k')?.value;
+      out?.fill(7);
+      expect([...(store.get('k')?.value ?? [])]).toEqual([1, 2]);
+    }
+  });
+
+  it('answers stay what they were when the memory grows and when history goes', async () => {
+    const { store, clock } = await openTestStore<unknown, Uint8Array>({ keys: 'bytes', retention: { events: 1 } });
+    const key = (index: number) => new TextEncoder().encode(`key ${index}`.padEnd(200, '.'));
+    await store.put(key(0), Uint8Array.of(1));
+    const before = store.range({ prefix: new Uint8Array(0) });
+    const copy = structuredClone(before);
+    for (let index = 1; index < 3000; index++) await store.put(key(index), index);
+    await store.delete(key(0));
+    while (await clock.advanceToNext());
+    expect(before).toEqual(copy);
+  });
+});
+
+describe('trusted values', () => {
+  it('are shared, whatever they are', async () => {
+    const { store } = await openTestStore<unknown>({ values: 'trusted' });
+    for (const value of [new Point(), Uint8Array.of(1), { list: [1] }]) {
+      await store.put('k', value);
+      expect(store.get('k')?.value).toBe(value);
+    }
+  });
+
+  it('a toJSON that throws leaves the store unchanged when sizes are measured', async () => {
+    const { store } = await openTestStore<unknown>({ values: 'trusted', retention: { bytes: 10 } });
+    const value = {
+      toJSON: () => {
+        throw new Error('not today');
+      },
+    };
+    await expect(store.put('k', value)).rejects.toThrow('not today');
+    expect([store.revision, store.get('k')]).toEqual([1, undefined]);
+  });
+});
+
+describe('codecs', () => {
+  const failing: Codec<string> = {
+    encode(value) {
+      if (value === 'bad') throw new Error('cannot encode');
+      return new TextEncoder().encode(value);
+    },
+    decode(bytes) {
+      const value = new TextDecoder().decode(bytes);
+      if (value === 'unreadable') throw new Error('cannot decode');
+      return value;
+    },
+  };
+
+  it('M8: one that throws leaves the store unchanged', async () => {
+    const { store } = await openTestStore<string>({ codec: failing });
+    await store.put('a', 'unreadable');
+    await store.put('b', 'good');
+    const calls = [
+      () => store.put('c', 'bad'),
+      () => store.put('a', 'x', { prevKv: true }),
+      () => store.delete('a', { prevKv: true }),
+      () => store.delete({ prefix: '' }, { prevKv: true }),
+      () =>
+        store.txn({
+          then: [
+            { type: 'put', key: 'b', value: 'x' },
+            { type: 'put', key: 'c', value: 'bad' },
+          ],
+        }),
+      () =>
+        store.txn({
+          then: [
+            { type: 'put', key: 'b', value: 'x' },
+            { type: 'range', key: 'a' },
+          ],
+        }),
+      () =>
+        store.txn({
+          compare: [{ key: 'b', target: 'value', result: '=', value: 'bad' }],
+          then: [{ type: 'delete', key: 'b' }],
+        }),
+      async () => store.range({ prefix: '' }),
+      async () => store.get('a'),
+    ];
+    for (const call of calls) await expect(call()).rejects.toThrow(/^cannot (?:en|de)code$/);
+    expect([store.revision, store.range({ prefix: '', keysOnly: true }).count, store.get('b')?.value]).toEqual([
+      3,
+      2,
+      'good',
+    ]);
+    await store.delete('a');
+    expect(store.range({ prefix: '' }).count).toBe(1);
+  });
+
+  it('M8: one that calls the store may read, and is refused a write', async () => {
+    const errors: unknown[] = [];
+    let isArmed = false;
+    const { store } = await openTestStore<string>({
+      codec: {
+        encode: failing.encode,
+        decode: (bytes) => {
+          if (isArmed) {
+            isArmed = false;
+            store.get('a');
+            for (const call of [store.put('a', 'z'), store.delete('a'), store.txn({}), store.compact(1)]) {
+              call.catch((error: unknown) => errors.push(error));
+            }
+          }
+          return failing.decode(bytes);
+        },
+      },
+    });
+    await store.put('a', 'x');
+    isArmed = true;
+    expect(await store.put('a', 'y', { prevKv: true })).toMatchObject({ revision: 3, prevKv: { value: 'x' } });
+    expect(errors.map((error) => (error as Error).message)).toEqual([
+      'Cannot put a key: called from inside a codec',
+      'Cannot delete keys: called from inside a codec',
+      'Cannot run a transaction: called from inside a codec',
+      'Cannot compact: called from inside a codec',
+    ]);
+    expect(store.get('a')).toMatchObject({ value: 'y', modRevision: 3, version: 2 });
+  });
+
+  it('decode plain data once, everything else at each read', async () => {
+    let decodes = 0;
+    const json = jsonCodec<unknown>();
+    const counting: Codec<unknown> = {
+      encode: json.encode,
+      decode: (bytes) => {
+        decodes++;
+        return json.decode(bytes);
+      },
+    };
+    const { store } = await openTestStore({ codec: counting });
+    await store.put('k', { list: [1] });
+    const first = store.get('k')?.value;
+    expect([store.get('k')?.value === first, Object.isFrozen(first), decodes]).toEqual([true, true, 1]);
+    const { store: bytes } = await openTestStore<Uint8Array>({ codec: bytesCodec() });
+    await bytes.put('k', Uint8Array.of(1));
+    bytes.get('k')?.value.fill(9);
+    expect([...(bytes.get('k')?.value ?? [])]).toEqual([1]);
+  });
+
+  it('a codec that hands out its input cannot reach what is stored', async () => {
+    const { store } = await openTestStore<Uint8Array>({
+      codec: { encode: (value) => value, decode: (bytes) => bytes },
+    });
+    const mine = Buffer.from([1, 2]);
+    await store.put('k', mine);
+    mine.fill(0);
+    store.get('k')?.value.fill(9);
+    expect([...(store.get('k')?.value ?? [])]).toEqual([1, 2]);
+  });
+
+  it('one that does not encode to bytes is a ValueError', async () => {
+    const { store } = await openTestStore<string>({ codec: { encode: () => 'text' as never, decode: () => '' } });
+    await expect(store.put('k', 'x')).rejects.toThrow(ValueError);
+    expect(store.revision).toBe(1);
+  });
+
+  it('compare by the bytes of the codec', async () => {
+    const { store } = await openTestStore<unknown>({ codec: jsonCodec() });
+    await store.put('k', { a: 1, b: [2] });
+    const holds = async (value: unknown) =>
+      (await store.txn({ compare: [{ key: 'k', target: 'value', result: '=', value }] })).succeeded;
+    expect([await holds({ a: 1, b: [2] }), await holds({ a: 1, b: [3] })]).toEqual([true, false]);
+  });
+
+  it('textCodec and bytesCodec take their own type only', () => {
+    expect(textCodec().decode(textCodec().encode('\ufeffa\u{1f600}'))).toBe('\ufeffa\u{1f600}');
+    expect(() => textCodec().encode('\ud800')).toThrow(ValueError);
+    expect(() => textCodec().encode(1 as never)).toThrow(ValueError);
+    expect(() => textCodec().decode(Uint8Array.of(0xff))).toThrow(TypeError);
+    expect(() => bytesCodec().encode('x' as never)).toThrow(ValueError);
+    expect(() => jsonCodec().encode(Uint8Array.of(1))).toThrow(ValueError);
+    expect(() => jsonCodec().decode(new TextEncoder().encode('{'))).toThrow(SyntaxError);
+    expect(() => jsonCodec().decode(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(TypeError);
+    const source = Buffer.from([1, 2]);
+    const encoded = bytesCodec().encode(source);
+    source.fill(0);
+    expect([...encoded]).toEqual([1, 2]);
+  });
+
+  it('a watch delivers decoded values, the same object to each', async () => {
+    const { store } = await openTestStore<unknown>({ codec: jsonCodec() });
+    const readers = [new Reader(store.watch({ prefix: '' })), new Reader(store.watch({ key: 'k' }))];
+    await store.put('k', { a: 1 });
+    for (const reader of readers) await reader.drain();
+    const [first, second] = readers.map(({ batches }) => (batches[0]?.events[0]?.kv as { value: unknown }).value);
+    expect(first).toEqual({ a: 1 });
+    expect(first).toBe(second);
+  });
+});

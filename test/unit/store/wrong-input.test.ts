@@ -1,0 +1,580 @@
+import { describe, expect, it } from 'vitest';
+import { type OpenStoreOptions, openStore } from '../../../src/open-store.ts';
+import {
+  ClosedError,
+  CompactedError,
+  ConflictError,
+  FutureRevisionError,
+  InvalidKeyError,
+  LimitExceededError,
+  StoreFullError,
+} from '../../../src/types/errors.ts';
+import type { Key } from '../../../src/types/revision.ts';
+import type { Store } from '../../../src/types/store.ts';
+import { openTestStore, Reader } from './fixture.ts';
+
+/**
+ * Wrong calls: which error, how its message begins, and that nothing was written. Arguments are `never` here because
+ * the types forbid most of them; callers from plain JavaScript make them all the same.
+ */
+type ErrorClass = new (...parameters: never[]) => Error;
+type Call = (store: Store<unknown, Key>) => unknown;
+
+const LONG = 'x'.repeat(65_536);
+const bad = (value: unknown) => value as never;
+
+const CALLS: [string, Call, ErrorClass, string][] = [
+  ['get: an empty key', (s) => s.get(''), InvalidKeyError, 'Cannot get a key: the key is empty'],
+  ['get: no string', (s) => s.get(bad(7)), TypeError, 'Cannot get a key: the key is not a string'],
+  [
+    'get: bytes in a store of text',
+    (s) => s.get(Uint8Array.of(97)),
+    TypeError,
+    'Cannot get a key: the key is not a string',
+  ],
+  ['get: a lone surrogate', (s) => s.get('a\udc00'), TypeError, 'Cannot get a key: the key has a lone surrogate'],
+  ['get: too long', (s) => s.get(LONG), LimitExceededError, 'Cannot get a key: keyBytesMax is 65535, got 65536'],
+  [
+    'get: too long in bytes only',
+    (s) => s.get('\u00e9'.repeat(32_768)),
+    LimitExceededError,
+    'Cannot get a key: keyBytesMax is 65535, got 65536',
+  ],
+  [
+    'get: a broken revision',
+    (s) => s.get('a', { revision: 1.5 }),
+    RangeError,
+    'Cannot get a key: the revision is not a safe integer',
+  ],
+  [
+    'get: a revision that is NaN',
+    (s) => s.get('a', { revision: Number.NaN }),
+    RangeError,
+    'Cannot get a key: the revision is not',
+  ],
+  [
+    'get: a revision above 2^53',
+    (s) => s.get('a', { revision: 2 ** 53 }),
+    RangeError,
+    'Cannot get a key: the revision is not',
+  ],
+  [
+    'get: a revision as text',
+    (s) => s.get('a', { revision: bad('2') }),
+    RangeError,
+    'Cannot get a key: the revision is not',
+  ],
+  [
+    'get: the future',
+    (s) => s.get('a', { revision: 99 }),
+    FutureRevisionError,
+    'Cannot get a key: revision 99 is in the future, the store is at 4',
+  ],
+  [
+    'get: compacted',
+    (s) => s.get('a', { revision: 1 }),
+    CompactedError,
+    'Cannot get a key: compacted, the smallest legal revision is 2',
+  ],
+  ['range: no object', (s) => s.range(bad('a')), TypeError, 'Cannot range over keys: the range is not an object'],
+  ['range: null', (s) => s.range(bad(null)), TypeError, 'Cannot range over keys: the range is not an object'],
+  ['range: no shape', (s) => s.range(bad({})), TypeError, 'Cannot range over keys: a range has exactly one of'],
+  [
+    'range: two shapes',
+    (s) => s.range(bad({ key: 'a', prefix: 'a' })),
+    TypeError,
+    'Cannot range over keys: a range has exactly one of',
+  ],
+  [
+    'range: an end alone',
+    (s) => s.range(bad({ end: 'a' })),
+    TypeError,
+    'Cannot range over keys: a range has exactly one of',
+  ],
+  [
+    'range: a prefix with an end',
+    (s) => s.range(bad({ prefix: 'a', end: 'b' })),
+    TypeError,
+    'Cannot range over keys: a range has exactly one of',
+  ],
+  ['range: an empty key', (s) => s.range({ key: '' }), InvalidKeyError, 'Cannot range over keys: the key is empty'],
+  [
+    'range: a prefix that is no string',
+    (s) => s.range({ prefix: bad(undefined) }),
+    TypeError,
+    'Cannot range over keys: the prefix is not a string',
+  ],
+  [
+    'range: a start that is no string',
+    (s) => s.range({ start: bad(1) }),
+    TypeError,
+    'Cannot range over keys: the start is not a string',
+  ],
+  [
+    'range: an end that is no string',
+    (s) => s.range({ start: 'a', end: bad(1) }),
+    TypeError,
+    'Cannot range over keys: the end is not a string',
+  ],
+  [
+    'range: an end with a lone surrogate',
+    (s) => s.range({ start: 'a', end: '\ud800' }),
+    TypeError,
+    'Cannot range over keys: the end has a lone surrogate',
+  ],
+  [
+    'range: a broken limit',
+    (s) => s.range({ prefix: '', limit: 0.5 }),
+    RangeError,
+    'Cannot range over keys: the limit is not a safe integer',
+  ],
+  [
+    'range: a limit that is no number',
+    (s) => s.range({ prefix: '', limit: bad('1') }),
+    RangeError,
+    'Cannot range over keys: the limit is not',
+  ],
+  [
+    'range: the future',
+    (s) => s.range({ prefix: '', revision: 5 }),
+    FutureRevisionError,
+    'Cannot range over keys: revision 5 is in the future',
+  ],
+  [
+    'range: a malformed token',
+    (s) => s.range({ prefix: '', continue: 'x' }),
+    RangeError,
+    'Cannot range over keys: the continue token is malformed',
+  ],
+  [
+    'range: an empty token',
+    (s) => s.range({ prefix: '', continue: '' }),
+    RangeError,
+    'Cannot range over keys: the continue token is malformed',
+  ],
+  [
+    'range: a token at revision 0',
+    (s) => s.range({ prefix: '', continue: '0:a' }),
+    RangeError,
+    'Cannot range over keys: the continue token is malformed',
+  ],
+  [
+    'range: a token with bad escapes',
+    (s) => s.range({ prefix: '', continue: '4:%' }),
+    RangeError,
+    'Cannot range over keys: the continue token is malformed',
+  ],
+  [
+    'range: a token of another range',
+    (s) => s.range({ prefix: 'b', continue: '4:a' }),
+    RangeError,
+    'Cannot range over keys: the continue token is of another range',
+  ],
+  [
+    'range: a token for a point',
+    (s) => s.range({ key: 'a', continue: '4:a' }),
+    RangeError,
+    'Cannot range over keys: a single key has no next page',
+  ],
+  [
+    'range: a token and another revision',
+    (s) => s.range({ prefix: '', revision: 3, continue: '4:a' }),
+    RangeError,
+    'Cannot range over keys: the continue token is for revision 4, not 3',
+  ],
+  [
+    'range: a token and a broken revision',
+    (s) => s.range({ prefix: '', revision: Number.NaN, continue: '4:a' }),
+    RangeError,
+    'Cannot range over keys: the continue token is for revision 4',
+  ],
+  ['put: an empty key', (s) => s.put('', 1), InvalidKeyError, 'Cannot put a key: the key is empty'],
+  ['put: no string', (s) => s.put(bad(null), 1), TypeError, 'Cannot put a key: the key is not a string'],
+  ['put: no value', (s) => s.put('a', undefined), Error, 'Cannot put a key: the value is not JSON data'],
+  [
+    'put: a conflict',
+    (s) => s.put('a', 1, { expect: { modRevision: 9 } }),
+    ConflictError,
+    'Cannot put a key: expected mod revision 9, found 2',
+  ],
+  [
+    'put: a conflict with absence',
+    (s) => s.put('none', 1, { expect: { modRevision: 1 } }),
+    ConflictError,
+    'Cannot put a key: expected mod revision 1, found 0',
+  ],
+  [
+    'put: must not exist',
+    (s) => s.put('a', 1, { expect: { modRevision: 0 } }),
+    ConflictError,
+    'Cannot put a key: expected mod revision 0, found 2',
+  ],
+  [
+    'put: a broken expectation',
+    (s) => s.put('a', 1, { expect: { modRevision: 0.5 } }),
+    RangeError,
+    'Cannot put a key: expect.modRevision is not',
+  ],
+  [
+    'put: a negative expectation',
+    (s) => s.put('a', 1, { expect: { modRevision: -1 } }),
+    RangeError,
+    'Cannot put a key: expect.modRevision is not',
+  ],
+  [
+    'put: an empty expectation',
+    (s) => s.put('a', 1, { expect: bad({}) }),
+    RangeError,
+    'Cannot put a key: expect.modRevision is not',
+  ],
+  [
+    'put: aborted before',
+    (s) => s.put('a', 1, { signal: AbortSignal.abort(new Error('Cannot wait')) }),
+    Error,
+    'Cannot wait',
+  ],
+  ['delete: an empty key', (s) => s.delete(''), InvalidKeyError, 'Cannot delete keys: the key is empty'],
+  ['delete: no range', (s) => s.delete(bad(undefined)), TypeError, 'Cannot delete keys: the range is not an object'],
+  [
+    'delete: no shape',
+    (s) => s.delete(bad({ from: 'a' })),
+    TypeError,
+    'Cannot delete keys: a range has exactly one of',
+  ],
+  [
+    'delete: a conflict',
+    (s) => s.delete('a', { expect: { modRevision: 3 } }),
+    ConflictError,
+    'Cannot delete keys: expected mod revision 3, found 2',
+  ],
+  [
+    'delete: a range with an expectation',
+    (s) => s.delete({ prefix: 'a' }, { expect: { modRevision: 2 } }),
+    TypeError,
+    'Cannot delete keys: expect needs a single key',
+  ],
+  [
+    'delete: aborted before',
+    (s) => s.delete('a', { signal: AbortSignal.abort(new Error('Cannot wait')) }),
+    Error,
+    'Cannot wait',
+  ],
+  ['txn: no object', (s) => s.txn(bad(undefined)), TypeError, 'Cannot run a transaction: it is not an object'],
+  [
+    'txn: no array',
+    (s) => s.txn({ then: bad({ type: 'put' }) }),
+    TypeError,
+    'Cannot run a transaction: then is not an array',
+  ],
+  [
+    'txn: compare as text',
+    (s) => s.txn({ compare: bad('x') }),
+    TypeError,
+    'Cannot run a transaction: compare is not an array',
+  ],
+  [
+    'txn: a null operation',
+    (s) => s.txn({ else: [bad(null)] }),
+    TypeError,
+    'Cannot run a transaction: an operation is not an object',
+  ],
+  [
+    'txn: a null compare',
+    (s) => s.txn({ compare: [bad(null)] }),
+    TypeError,
+    'Cannot run a transaction: a compare is not an object',
+  ],
+  [
+    'txn: an unknown operation',
+    (s) => s.txn({ then: [bad({ type: 'get', key: 'a' })] }),
+    TypeError,
+    'Cannot run a transaction: an operation has the type get',
+  ],
+  [
+    'txn: an empty key',
+    (s) => s.txn({ then: [{ type: 'put', key: '', value: 1 }] }),
+    InvalidKeyError,
+    'Cannot run a transaction: the key is empty',
+  ],
+  [
+    'txn: an empty key in the branch not taken',
+    (s) => s.txn({ else: [{ type: 'delete', key: '' }] }),
+    InvalidKeyError,
+    'Cannot run a transaction: the key is empty',
+  ],
+  [
+    'txn: a bad range',
+    (s) => s.txn({ then: [bad({ type: 'delete' })] }),
+    TypeError,
+    'Cannot run a transaction: a range has exactly one of',
+  ],
+  [
+    'txn: a bad limit',
+    (s) => s.txn({ then: [{ type: 'range', key: 'a', limit: 0.1 }] }),
+    RangeError,
+    'Cannot run a transaction: the limit is not',
+  ],
+  [
+    'txn: an unknown result',
+    (s) => s.txn({ compare: [bad({ key: 'a', target: 'mod', result: '==', value: 2 })] }),
+    TypeError,
+    'Cannot run a transaction: compare.result is ==',
+  ],
+  [
+    'txn: an unknown target',
+    (s) => s.txn({ compare: [bad({ key: 'a', target: 'age', result: '=', value: 2 })] }),
+    TypeError,
+    'Cannot run a transaction: compare.target is age',
+  ],
+  [
+    'txn: a number as text',
+    (s) => s.txn({ compare: [bad({ key: 'a', target: 'mod', result: '=', value: '2' })] }),
+    RangeError,
+    'Cannot run a transaction: compare.value is not a safe integer',
+  ],
+  [
+    'txn: a lease that is no id',
+    (s) => s.txn({ compare: [{ key: 'a', target: 'lease', result: '=', value: '-1' }] }),
+    TypeError,
+    'Cannot run a transaction: compare.value is not a decimal lease id',
+  ],
+  [
+    'txn: aborted before',
+    (s) => s.txn({}, { signal: AbortSignal.abort(new Error('Cannot wait')) }),
+    Error,
+    'Cannot wait',
+  ],
+  ['watch: no object', (s) => s.watch(bad('a')), TypeError, 'Cannot watch: the range is not an object'],
+  ['watch: an empty key', (s) => s.watch({ key: '' }), InvalidKeyError, 'Cannot watch: the key is empty'],
+  ['watch: an empty range', (s) => s.watch({ start: 'b', end: 'a' }), RangeError, 'Cannot watch: the range is empty'],
+  [
+    'watch: a negative start',
+    (s) => s.watch({ key: 'a' }, { fromRevision: -1 }),
+    RangeError,
+    'Cannot watch: fromRevision is -1',
+  ],
+  [
+    'watch: a broken start',
+    (s) => s.watch({ key: 'a' }, { fromRevision: 1.5 }),
+    RangeError,
+    'Cannot watch: fromRevision is 1.5',
+  ],
+  [
+    'watch: a start above 2^53',
+    (s) => s.watch({ key: 'a' }, { fromRevision: 2 ** 53 }),
+    RangeError,
+    'Cannot watch: fromRevision is',
+  ],
+  [
+    'watch: initial and a start',
+    (s) => s.watch({ key: 'a' }, { fromRevision: 2, initial: true }),
+    TypeError,
+    'Cannot watch: initial and fromRevision exclude each other',
+  ],
+  [
+    'watch: identity without a start',
+    (s) => s.watch({ key: 'a' }, { identity: 'x' }),
+    TypeError,
+    'Cannot watch: identity belongs to a fromRevision',
+  ],
+  [
+    'watch: a bound of 0',
+    (s) => s.watch({ key: 'a' }, { lagEventsMax: 0 }),
+    RangeError,
+    'Cannot watch: lagEventsMax is 0',
+  ],
+  [
+    'watch: an unknown policy',
+    (s) => s.watch({ key: 'a' }, { onSlow: bad('drop') }),
+    TypeError,
+    'Cannot watch: onSlow is drop',
+  ],
+  [
+    'watch: an unknown filter',
+    (s) => s.watch({ key: 'a' }, { filter: bad('nothing') }),
+    TypeError,
+    'Cannot watch: filter is nothing',
+  ],
+  ['watch: a signal that is none', (s) => s.watch({ key: 'a' }, { signal: bad({}) }), TypeError, ''],
+  [
+    'compact: twice',
+    (s) => s.compact(2),
+    CompactedError,
+    'Cannot compact: compacted, the smallest legal revision is 3',
+  ],
+  [
+    'compact: the future',
+    (s) => s.compact(5),
+    FutureRevisionError,
+    'Cannot compact: revision 5 is in the future, the store is at 4',
+  ],
+  ['compact: a negative revision', (s) => s.compact(-1), RangeError, 'Cannot compact: the revision is -1'],
+  ['compact: a broken revision', (s) => s.compact(2.5), RangeError, 'Cannot compact: the revision is 2.5'],
+  ['compact: no revision', (s) => s.compact(bad(undefined)), RangeError, 'Cannot compact: the revision is undefined'],
+  [
+    'ready: aborted before',
+    (s) => s.ready({ signal: AbortSignal.abort(new Error('Cannot wait')) }),
+    Error,
+    'Cannot wait',
+  ],
+];
+
+/** a at 2, b at 3, c at 4; compacted to 2. */
+async function openAbc(): Promise<Store<unknown, Key>> {
+  const { store } = await openTestStore<unknown, Key>({ keys: bad('utf8') });
+  for (const key of ['a', 'b', 'c']) await store.put(key, 1);
+  await store.compact(2);
+  return store;
+}
+
+async function errorOf(call: () => unknown): Promise<Error> {
+  try {
+    await call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('wrong calls', () => {
+  it.each(CALLS)('%s', async (_, call, expected, message) => {
+    const store = await openAbc();
+    const before = [store.range({ prefix: '' }), store.compactRevision, store.stats()];
+    const error = await errorOf(() => call(store));
+    expect(error).toBeInstanceOf(expected);
+    expect(error.message.slice(0, message.length)).toBe(message);
+    expect([store.range({ prefix: '' }), store.compactRevision, store.stats()]).toEqual(before);
+  });
+
+  it.each<[string, Call]>([
+    ['get', (s) => s.get('a')],
+    ['range', (s) => s.range({ prefix: '' })],
+    ['put', (s) => s.put('a', 1)],
+    ['delete', (s) => s.delete('a')],
+    ['txn', (s) => s.txn({})],
+    ['watch', (s) => s.watch({ key: 'a' })],
+    ['compact', (s) => s.compact(3)],
+    ['ready', (s) => s.ready()],
+    ['stats', (s) => s.stats()],
+    ['revision', (s) => s.revision],
+    ['compactRevision', (s) => s.compactRevision],
+  ])('%s after close() is a ClosedError; closing again is not', async (_, call) => {
+    const store = await openAbc();
+    await store.close();
+    const error = await errorOf(() => call(store));
+    expect(error).toBeInstanceOf(ClosedError);
+    expect(error.message).toMatch(/^Cannot .*: closed$/);
+    await store.close();
+    await store[Symbol.asyncDispose]();
+  });
+
+  it('bytes: strings and empty keys are refused', async () => {
+    const { store } = await openTestStore<unknown, Uint8Array>({ keys: 'bytes' });
+    const calls: [() => unknown, ErrorClass, string][] = [
+      [() => store.get(bad('a')), TypeError, 'Cannot get a key: the key is not a Uint8Array'],
+      [() => store.put(new Uint8Array(0), 1), InvalidKeyError, 'Cannot put a key: the key is empty'],
+      [() => store.put(bad([1]), 1), TypeError, 'Cannot put a key: the key is not a Uint8Array'],
+      [
+        () => store.put(new Uint8Array(65_536), 1),
+        LimitExceededError,
+        'Cannot put a key: keyBytesMax is 65535, got 65536',
+      ],
+    ];
+    for (const [call, expected, message] of calls) {
+      const error = await errorOf(call);
+      expect([error instanceof expected, error.message]).toEqual([true, message]);
+    }
+    expect(store.revision).toBe(1);
+  });
+
+  it('the longest key works, as text and as bytes', async () => {
+    const { store } = await openTestStore();
+    const key = 'k'.repeat(65_535);
+    await store.put(key, 1);
+    await store.put(`${key.slice(1)}l`, 1);
+    const page = store.range({ prefix: '', limit: 1 });
+    expect([page.kvs[0]?.key, store.range({ prefix: '', continue: page.continue ?? '' }).count]).toEqual([key, 1]);
+    const { store: bytes } = await openTestStore<number, Uint8Array>({ keys: 'bytes' });
+    await bytes.put(new Uint8Array(65_535).fill(255), 1);
+    expect(bytes.range({ prefix: Uint8Array.of(255) }).count).toBe(1);
+  });
+});
+
+describe('openStore', () => {
+  it.each<[OpenStoreOptions<unknown>, ErrorClass, string]>([
+    [bad({ revisions: 1 }), TypeError, 'Cannot open a store: unknown option revisions'],
+    [{ keys: bad('text') }, TypeError, 'Cannot open a store: keys is text'],
+    [{ values: bad('shared') }, TypeError, 'Cannot open a store: values is shared'],
+    [{ memoryBytesMax: 100 }, RangeError, 'Cannot open a store: memoryBytesMax is 100'],
+    [{ memoryBytesMax: Number.NaN }, RangeError, 'Cannot open a store: memoryBytesMax is NaN'],
+    [{ prefixes: ['a'] }, TypeError, 'Cannot open a store: prefixes needs a backend'],
+    [{ waitReady: false }, TypeError, 'Cannot open a store: waitReady needs a backend'],
+    [{ retention: { events: 0 } }, RangeError, 'Cannot open a store: retention.events is 0'],
+    [{ retention: { events: bad('5') } }, RangeError, 'Cannot open a store: retention.events is 5'],
+    [{ retention: { bytes: -1 } }, RangeError, 'Cannot open a store: retention.bytes is -1'],
+    [{ retention: { ageMs: Number.NaN } }, RangeError, 'Cannot open a store: retention.ageMs is NaN'],
+    [{ retention: bad({ age: 5 }) }, TypeError, 'Cannot open a store: unknown option retention.age'],
+    [{ signal: AbortSignal.abort(new Error('Cannot wait')) }, Error, 'Cannot wait'],
+  ])('%j', async (options, expected, message) => {
+    const error = await errorOf(() => openStore(options));
+    expect(error).toBeInstanceOf(expected);
+    expect(error.message.slice(0, message.length)).toBe(message);
+  });
+});
+
+describe('a full store', () => {
+  it('refuses the write that does not fit, changes nothing, and goes on after deletes and compaction', async () => {
+    const { store, clock } = await openTestStore<number>({ memoryBytesMax: 1_048_576 });
+    const key = (index: number) => `${index}/`.padEnd(400, 'k');
+    let count = 0;
+    const fill = async () => {
+      for (;;) {
+        const before = [store.revision, store.stats().keys];
+        try {
+          await store.put(key(count), count);
+          count++;
+        } catch (error) {
+          expect(error).toBeInstanceOf(StoreFullError);
+          expect(error).toMatchObject({ code: 'STORE_FULL', memoryBytesMax: 1_048_576 });
+          expect([store.revision, store.stats().keys]).toEqual(before);
+          return;
+        }
+      }
+    };
+    await fill();
+    expect(count).toBeGreaterThan(500);
+    expect(store.stats().memoryBytes).toBeLessThanOrEqual(1_048_576);
+    expect(store.get(key(count - 1))?.value).toBe(count - 1);
+    expect(store.get(key(count))).toBeUndefined();
+    const reader = new Reader(store.watch({ prefix: '' }));
+    for (let round = 0; round < 3; round++) {
+      const filled = count;
+      for (let index = 0; index < filled && store.range({ prefix: '', countOnly: true }).count > filled / 4; index++) {
+        await store.delete(key(index)).catch(() => store.compact(store.revision));
+        if (index % 50 === 0) {
+          await store.compact(store.revision).catch((error: unknown) => expect(error).toBeInstanceOf(CompactedError));
+          while (await clock.advanceToNext());
+        }
+      }
+      await store.compact(store.revision).catch((error: unknown) => expect(error).toBeInstanceOf(CompactedError));
+      while (await clock.advanceToNext());
+      await fill();
+      expect(count).toBeGreaterThan(filled + 300);
+    }
+    await reader.drain();
+    const { kvs } = store.range({ prefix: '' });
+    expect(kvs.map(({ value }) => key(value)).sort()).toEqual(kvs.map(({ key: name }) => name));
+  });
+
+  it('a transaction that does not fit is not half done', async () => {
+    const { store } = await openTestStore<number>({ memoryBytesMax: 1_048_576 });
+    const operations = Array.from(
+      { length: 128 },
+      (_, index) => ({ type: 'put', key: `${index}`.padEnd(30_000, 'x'), value: 1 }) as const,
+    );
+    await expect(store.txn({ then: operations })).rejects.toThrow(StoreFullError);
+    expect([store.revision, store.range({ prefix: '' }).count]).toEqual([1, 0]);
+    await store.txn({ then: operations.slice(0, 10) });
+    expect([store.revision, store.range({ prefix: '' }).count]).toEqual([2, 10]);
+  });
+});

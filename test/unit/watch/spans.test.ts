@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import { SPANS_MAX, Window } from '../../../src/store/window.ts';
+import { Parts } from '../store/fixture.ts';
+
+/**
+ * Spans and holes: M9, M12, M13, M15, M16, scenarios 5-8 and 10, at the level of the applier, since an embedded store
+ * publishes no span.
+ *
+ * ```text
+ *   C=1            A=9             S=30
+ *   o--- ... --o---o ............. o--- revision
+ *                  (9, 30] is a hole: 10..29 cannot be read, 11..30 are no start
+ * ```
+ */
+function openWithHole(...events: Parameters<Parts['span']>[1][]): Parts {
+  const parts = new Parts();
+  for (const revision of [5, 8, 9]) parts.commit(revision, ['put', 'k']);
+  parts.span(30, ...events);
+  return parts;
+}
+
+const start = async (parts: Parts, fromRevision: number) => {
+  const reader = parts.watch({ prefix: '' }, { fromRevision });
+  const [first = 'nothing'] = await reader.take();
+  return reader.error === undefined ? first : `CompactedError ${(reader.error as { minRevision: number }).minRevision}`;
+};
+
+describe('floors', () => {
+  it('5, M15: after a first list at 20, reads start at 20 and watches at 21', async () => {
+    const parts = new Parts({ revision: 0 });
+    parts.mvcc.publish({ revision: 20, changes: parts.changes(20, [['put', 'a']]) }, 'apply the first list');
+    parts.mvcc.window.prime(20);
+    expect([await start(parts, 20), await start(parts, 21)]).toEqual(['CompactedError 21', 'nothing']);
+    expect([parts.at('a', 20), parts.at('a', 19)]).toEqual(['a(20,20,1)', 'CompactedError 20']);
+    expect(parts.mvcc.window.watchFloor).toBe(21);
+  });
+
+  it('6, M12: starts around a hole', async () => {
+    const parts = openWithHole(['put', 'k'], ['put', 'n']);
+    const expected: [number, string][] = [
+      [9, '9: put k(5,9,3)'],
+      [10, '(9,30]: put k(5,30,4), put n(30,30,1)'],
+      [11, 'CompactedError 31'],
+      [20, 'CompactedError 31'],
+      [30, 'CompactedError 31'],
+      [31, 'nothing'],
+    ];
+    for (const [from, outcome] of expected) expect([from, await start(parts, from)]).toEqual([from, outcome]);
+  });
+
+  it('7, M9: reads around a hole', () => {
+    const parts = openWithHole(['put', 'k']);
+    expect([9, 10, 29, 30].map((revision) => parts.at('k', revision))).toEqual([
+      'k(5,9,3)',
+      'CompactedError 30',
+      'CompactedError 30',
+      'k(5,30,4)',
+    ]);
+  });
+
+  it('8, M12: a start that waits inside the hole is ended, also by an empty span; idle watches see nothing', async () => {
+    const parts = new Parts();
+    parts.commit(9, ['put', 'k']);
+    const idle = parts.watch({ prefix: '' });
+    const waiting = [10, 11, 15, 30, 31].map((fromRevision) => parts.watch({ prefix: '' }, { fromRevision }));
+    parts.span(30);
+    expect(await idle.take()).toEqual([]);
+    const outcomes = [];
+    for (const reader of waiting)
+      outcomes.push([...(await reader.take()), (reader.error as { minRevision?: number })?.minRevision]);
+    expect(outcomes).toEqual([
+      [undefined],
+      ['CompactedError', 31],
+      ['CompactedError', 31],
+      ['CompactedError', 31],
+      [undefined],
+    ]);
+    parts.commit(31, ['put', 'k']);
+    expect([await idle.take(), await waiting[0]?.take(), await waiting[4]?.take()]).toEqual([
+      ['31: put k(9,31,2)'],
+      ['31: put k(9,31,2)'],
+      ['31: put k(9,31,2)'],
+    ]);
+    expect(parts.at('k', 15)).toBe('CompactedError 30');
+  });
+
+  it('10, M16: a compaction that lands in a hole moves to its end', () => {
+    for (const wanted of [10, 20, 29, 30]) {
+      const parts = openWithHole(['put', 'k']);
+      expect(parts.applier.compact(wanted, 'compact')).toBe(30);
+      expect([parts.mvcc.window.compactRevision, parts.mvcc.window.watchFloor]).toEqual([30, 31]);
+    }
+    const below = openWithHole(['put', 'k']);
+    expect(below.applier.compact(9, 'compact')).toBe(9);
+    expect([below.mvcc.window.watchFloor, below.at('k', 20)]).toEqual([9, 'CompactedError 30']);
+  });
+
+  it('a span of one revision leaves no hole', async () => {
+    const parts = new Parts();
+    parts.commit(9, ['put', 'k']);
+    parts.span(10, ['put', 'k'], ['put', 'n']);
+    expect([await start(parts, 10), await start(parts, 11), parts.applier.compact(10, 'compact')]).toEqual([
+      '(9,10]: put k(9,10,2), put n(10,10,1)',
+      'nothing',
+      10,
+    ]);
+    expect(parts.mvcc.window.watchFloor).toBe(10);
+  });
+
+  it('M6: a revision in a hole is known to be applied', () => {
+    const { window } = openWithHole(['put', 'k']).mvcc;
+    expect([9, 10, 29, 30, 31].map((revision) => window.isInHole(revision))).toEqual([false, true, true, true, false]);
+  });
+});
+
+describe('watches and spans', () => {
+  it('M10, M12: a caught-up watch gets the span, with prevKv from before it', async () => {
+    const parts = new Parts();
+    parts.commit(8, ['put', 'gone'], ['put', 'k'], ['put', 'same']);
+    parts.commit(9, ['put', 'k']);
+    const reader = parts.watch({ prefix: '' }, { prevKv: true });
+    parts.span(30, ['delete', 'gone'], ['put', 'k'], ['put', 'new']);
+    expect(reader.watch.progressRevision).toBe(9);
+    expect(await reader.take()).toEqual([
+      '(9,30]: delete gone@30 <gone(8,8,1), put k(8,30,3) <k(8,9,2), put new(30,30,1)',
+    ]);
+    expect(reader.watch.progressRevision).toBe(30);
+  });
+
+  it('M26: the position of a span is where it starts, so that a compaction inside it ends the watch', async () => {
+    const parts = new Parts();
+    parts.commit(9, ['put', 'k']);
+    const reader = parts.watch({ prefix: '' });
+    parts.span(30, ['put', 'k']);
+    parts.applier.compact(20, 'compact');
+    expect(await reader.take()).toEqual(['CompactedError']);
+    expect(reader.error).toMatchObject({ minRevision: 31, compactRevision: 30 });
+  });
+
+  it('M26: and one up to its start does not', async () => {
+    const parts = new Parts();
+    parts.commit(9, ['put', 'k']);
+    const reader = parts.watch({ prefix: '' }, { prevKv: true });
+    parts.span(30, ['put', 'k']);
+    parts.applier.compact(9, 'compact');
+    expect(await reader.take()).toEqual(['(9,30]: put k(9,30,2) <k(9,9,1)']);
+  });
+
+  it('M13: a repair raises both floors; caught-up watches get the span, lagging ones end', async () => {
+    const parts = new Parts();
+    parts.commit(8, ['put', 'k']);
+    const lagging = parts.watch({ key: 'k' });
+    parts.commit(9, ['put', 'k']);
+    const caughtUp = parts.watch({ key: 'k' }, { prevKv: true });
+    const other = parts.watch({ key: 'other' });
+    parts.repair(30, ['put', 'k']);
+    expect([parts.mvcc.window.compactRevision, parts.mvcc.window.watchFloor]).toEqual([30, 31]);
+    expect(await lagging.take()).toEqual(['CompactedError']);
+    expect(lagging.error).toMatchObject({ minRevision: 31, compactRevision: 30 });
+    await parts.compactFully();
+    expect(await caughtUp.take()).toEqual(['(9,30]: put k(8,30,3)']);
+    parts.commit(31, ['put', 'other']);
+    expect(await other.take()).toEqual(['31: put other(31,31,1)']);
+  });
+
+  it('M13: a repair without a difference ends lagging watches only', async () => {
+    const parts = new Parts();
+    const lagging = parts.watch({ key: 'k' });
+    parts.commit(9, ['put', 'k']);
+    const idle = parts.watch({ key: 'k' });
+    parts.applier.distrustHistory();
+    expect(await lagging.take()).toEqual(['CompactedError']);
+    expect([await idle.take(), await start(parts, 9), await start(parts, 10), parts.at('k', 9)]).toEqual([
+      [],
+      'CompactedError 10',
+      'nothing',
+      'k(9,9,1)',
+    ]);
+  });
+
+  it('M13, M14: a coalescing watch that a repair woke gets the difference from where it really was', async () => {
+    const parts = new Parts();
+    parts.commit(9, ['put', 'k']);
+    const reader = parts.watch({ prefix: '' }, { onSlow: 'coalesce', lagEventsMax: 1 });
+    parts.repair(30, ['put', 'k'], ['put', 'n']);
+    expect(await reader.take()).toEqual(['(9,30]: put k(9,30,2), put n(30,30,1)']);
+  });
+
+  it('M14: a lagging watch coalesces over a published span', async () => {
+    const parts = new Parts();
+    parts.commit(9, ['put', 'k'], ['put', 'gone']);
+    const reader = parts.watch({ prefix: '' }, { onSlow: 'coalesce', lagEventsMax: 2, prevKv: true });
+    parts.span(30, ['delete', 'gone'], ['put', 'k']);
+    parts.commit(31, ['put', 'n']);
+    expect(await reader.take()).toEqual([
+      '(9,31]: delete gone@30 <gone(9,9,1), put k(9,30,2) <k(9,9,1), put n(31,31,1)',
+    ]);
+  });
+
+  it('numbers may jump: a start between two commits waits for the next one', async () => {
+    const parts = new Parts();
+    parts.commit(10, ['put', 'k']);
+    const reader = parts.watch({ prefix: '' }, { fromRevision: 15 });
+    parts.commit(20, ['put', 'k']);
+    expect(await reader.take()).toEqual(['20: put k(10,20,2)']);
+    expect(parts.at('k', 15)).toBe('k(10,10,1)');
+  });
+});
+
+describe('Window', () => {
+  it('keeps a bounded number of spans, by asking for a compaction', () => {
+    const parts = new Parts();
+    parts.commit(2, ['put', 'k']);
+    for (let index = 1; index <= SPANS_MAX + 50; index++) {
+      parts.span(2 + index * 10);
+      expect(parts.mvcc.window.compactRevision).toBe(index <= SPANS_MAX ? 0 : 2 + (index - SPANS_MAX + 1) * 10);
+    }
+  });
+
+  it('never lowers a floor (F12)', () => {
+    const window = new Window(100);
+    window.raise(50, 51);
+    window.raise(40, 41);
+    expect([window.compactRevision, window.watchFloor]).toEqual([50, 51]);
+    expect(() => window.compact(45, 'compact')).toThrow(/^Cannot compact: compacted/);
+  });
+});

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { KeySpace } from '../../../src/store/keyspace.ts';
+import type { KeyRange } from '../../../src/types/revision.ts';
+import { WakeIndex } from '../../../src/watch/wake-index.ts';
+import { openTestStore, Parts, Reader } from '../store/fixture.ts';
+
+/** Who is woken by a change, and what waking costs (M27). Costs are counted in visits, not in time. */
+const keys = new KeySpace<string>('utf8');
+const resolve = (range: KeyRange) => keys.resolve(range, 'test');
+
+function visited(index: WakeIndex<string>, text: string): string[] {
+  const names: string[] = [];
+  index.visit(text, (name) => names.push(name));
+  return names.sort();
+}
+
+describe('WakeIndex', () => {
+  it('finds points, prefixes and intervals that hold the key, each once', () => {
+    const index = new WakeIndex<string>();
+    const ranges: Record<string, KeyRange> = {
+      point: { key: 'a/b' },
+      other: { key: 'a/' },
+      all: { prefix: '' },
+      short: { prefix: 'a' },
+      long: { prefix: 'a/b/c' },
+      exact: { prefix: 'a/b' },
+      interval: { start: 'a', end: 'b' },
+      endsThere: { start: 'a', end: 'a/b' },
+      startsThere: { start: 'a/b', end: 'z' },
+      open: { start: 'a/' },
+    };
+    for (const [name, range] of Object.entries(ranges)) index.add(resolve(range), name);
+    expect(visited(index, 'a/b')).toEqual(['all', 'exact', 'interval', 'open', 'point', 'short', 'startsThere']);
+    for (const [name, range] of Object.entries(ranges)) index.remove(resolve(range), name);
+    expect(visited(index, 'a/b')).toEqual([]);
+  });
+
+  it('10,000 prefixes, points and intervals: a change visits those that hold it and no other', () => {
+    const index = new WakeIndex<string>();
+    for (let number = 0; number < 10_000; number++) {
+      index.add(resolve({ prefix: `p${number}/` }), `prefix ${number}`);
+      index.add(resolve({ key: `p${number}/x` }), `point ${number}`);
+      index.add(resolve({ start: `p${number}/`, end: `p${number}/z` }), `interval ${number}`);
+    }
+    expect(visited(index, 'p77/x')).toEqual(['interval 77', 'point 77', 'prefix 77']);
+    expect(visited(index, 'q')).toEqual([]);
+  });
+
+  it('a visited entry may leave, and come back, while the visit goes on', () => {
+    const index = new WakeIndex<string>();
+    for (const range of [{ prefix: 'a' }, { key: 'ab' }, { start: 'a', end: 'b' }]) {
+      for (const name of ['x', 'y', 'z']) index.add(resolve(range), `${name} ${JSON.stringify(range)}`);
+    }
+    const seen: string[] = [];
+    index.visit('ab', (name) => {
+      seen.push(name);
+      const range = resolve(JSON.parse(name.slice(2)) as KeyRange);
+      index.remove(range, name);
+      if (name.startsWith('y')) index.add(range, name);
+    });
+    expect(seen.length).toBe(9);
+    expect(visited(index, 'ab').map((name) => name[0])).toEqual(['y', 'y', 'y']);
+  });
+
+  it('intervals that left are swept, and the others still found', () => {
+    const index = new WakeIndex<string>();
+    for (let round = 0; round < 5; round++) {
+      for (let number = 0; number < 200; number++)
+        index.add(resolve({ start: `k${number}`, end: 'l' }), `${round} ${number}`);
+      for (let number = 1; number < 200; number++)
+        index.remove(resolve({ start: `k${number}`, end: 'l' }), `${round} ${number}`);
+      expect(visited(index, 'k99999')).toEqual(Array.from({ length: round + 1 }, (_, made) => `${made} 0`));
+    }
+  });
+});
+
+describe('waking', () => {
+  it('10,000 watches on distinct prefixes: one change wakes one', async () => {
+    const { store } = await openTestStore();
+    const watches = Array.from({ length: 10_000 }, (_, index) => store.watch({ prefix: `${index}/` }));
+    await store.put('4711/a', 1);
+    expect(store.stats().watchers).toEqual({ idle: 9999, pending: 1 });
+    expect((await watches[4711]?.next())?.value?.revision).toBe(2);
+    expect(store.stats().watchers).toEqual({ idle: 10_000, pending: 0 });
+  });
+
+  it('one commit wakes a watch once, and later ones not at all until it has read', async () => {
+    const parts = new Parts();
+    const reader = parts.watch({ prefix: '' });
+    let wakes = 0;
+    const { becamePending } = parts.hub;
+    parts.hub.becamePending = function (watcher) {
+      wakes++;
+      becamePending.call(this, watcher);
+    };
+    parts.commit(2, ['put', 'a'], ['put', 'b'], ['delete', 'a']);
+    parts.commit(3, ['put', 'a']);
+    expect(wakes).toBe(1);
+    expect((await reader.take()).length).toBe(2);
+  });
+
+  it('filters count at the wake-up: what would be left out wakes nobody', async () => {
+    const { store } = await openTestStore();
+    const readers = [
+      new Reader(store.watch({ prefix: '' }, { filter: 'noput' })),
+      new Reader(store.watch({ prefix: '' }, { filter: 'nodelete' })),
+    ];
+    await store.put('a', 1);
+    expect(store.stats().watchers).toEqual({ idle: 1, pending: 1 });
+    await readers[1]?.drain();
+    await store.delete('a');
+    expect(store.stats().watchers).toEqual({ idle: 1, pending: 1 });
+  });
+});
