@@ -114,6 +114,11 @@ export function roomForCells(pages: u32): bool {
   return true;
 }
 
+/** Size of the directory's block, for `verify`. */
+export function logDirectoryBytes(): usize {
+  return <usize>cells << 2;
+}
+
 /** Pages between the oldest and the newest entry, the partly filled ones included. */
 export function pagesInUse(): u32 {
   const length = end - first;

@@ -30,6 +30,7 @@ const counts: usize = memory.data(868, 16);
 let run: usize = 0;
 let runEnd: usize = 0;
 let tight: bool = false;
+let inUse: usize = 0;
 
 /** The smallest class whose blocks hold `bytes`. */
 export function classOf(bytes: usize): u32 {
@@ -49,6 +50,24 @@ export function classBytes(sizeClass: u32): usize {
 export function allocate(bytes: usize): usize {
   if (bytes > BLOCK_MAX) return 0;
   const sizeClass = classOf(bytes);
+  const block = find(sizeClass);
+  if (block != 0) inUse += classBytes(sizeClass);
+  return block;
+}
+
+/** Gives back a block; `bytes` is what it was allocated with (or anything of the same class). */
+export function release(block: usize, bytes: usize): void {
+  const sizeClass = classOf(bytes);
+  inUse -= classBytes(sizeClass);
+  push(block, sizeClass);
+}
+
+/** Bytes of all blocks in use, for `verify`. */
+export function bytesInUse(): usize {
+  return inUse;
+}
+
+function find(sizeClass: u32): usize {
   const reused = pop(sizeClass);
   if (reused != 0) return reused;
   const size = classBytes(sizeClass);
@@ -60,11 +79,6 @@ export function allocate(bytes: usize): usize {
   const block = run;
   run += size;
   return block;
-}
-
-/** Gives back a block; `bytes` is what it was allocated with (or anything of the same class). */
-export function release(block: usize, bytes: usize): void {
-  push(block, classOf(bytes));
 }
 
 /**

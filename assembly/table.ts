@@ -35,6 +35,11 @@ export function chunkAt(table: usize, chunk: u32): usize {
   return load<usize>(load<usize>(table) + (<usize>chunk << 2));
 }
 
+/** Size of the directory's block, for `verify`. */
+export function directoryBytes(table: usize): usize {
+  return <usize>load<u32>(table, 4) << 2;
+}
+
 /** One chunk more. False: memory is out, nothing changed. */
 export function addChunk(table: usize, chunkBytes: usize): bool {
   const chunks = load<u32>(table, 8);

@@ -1,17 +1,21 @@
 import { commonPrefix, compareBytes, headAt } from './bytes';
-import { historyLength, versionAt } from './history';
+import { historyLength, vectorsOfClass, versionAt } from './history';
 import {
   blockAt, childAt, countOf, isLeaf, keyWordAt, levelOf, liveAt, maxOf, nextOf, prefixOf, separatorAt, storedHead,
 } from './index-page';
 import { innerPageCount, leafPageCount, liveIn, liveKeyCount } from './key-index';
-import { headWord, isKey, isLive, keyCount, keyLimit, nextFreeKey, NO_HEAD, oldestSlot } from './keys';
+import {
+  headWord, isKey, isLive, keyBlock, keyCount, keyLimit, keyTable, nextFreeKey, NO_HEAD, oldestSlot,
+} from './keys';
 import { newestCommit } from './append';
 import { freePageCount, nextFreePage } from './pages';
-import { commitAt, entryAt, logLength } from './revision-log';
-import { classCount, firstFree, freeBlocks } from './slab';
+import { commitAt, entryAt, logDirectoryBytes, logLength } from './revision-log';
+import { bytesInUse, classBytes, classCount, classOf, firstFree, freeBlocks } from './slab';
+import { directoryBytes } from './table';
 import { rootPage, treeHeight } from './tree-path';
 import {
-  commitOf, freeInChunk, isVersion, keyWordOf, LOW_BITS, nextOpenChunk, slotLimit, TOP_BIT, versionCount,
+  commitOf, FAR_BYTES, farBlocks, freeInChunk, isFar, isVersion, keyWordOf, LOW_BITS, nextOpenChunk, slotLimit, TOP_BIT,
+  versionCount, versionTable,
 } from './versions';
 
 /**
@@ -19,7 +23,8 @@ import {
  * Answers 0 or the number of the first broken statement:
  *
  * ```text
- *   index   1 level of a child is one below its parent's     2 a page is not empty, not overfull, inner ones have two
+ *   index   1 level of a child is one below its parent's     2 pages are neither empty nor overfull; inner ones have
+ *             two children and no separator 0
  *           3 prefix is the fences' common prefix            4 entries lie between the fences
  *           5 heads match the bytes                          6 entries ascend
  *           7 live counts match                              8 leaf chain visits the leaves in order
@@ -29,7 +34,7 @@ import {
  *   slots  14 free list and number of versions add up       15 every version is in one history
  *   log    16 entries are versions in commit order          17 a key's entries are the newest of its history, in order
  *          18 no commit above the newest
- *   free   19 lists are as long as counted
+ *   free   19 lists are as long as counted                   20 every slab block in use has an owner
  * ```
  */
 
@@ -38,6 +43,8 @@ let leaves: u32 = 0;
 let inners: u32 = 0;
 let indexed: u32 = 0;
 let lastLeaf: usize = 0;
+/** Slab bytes with an owner found so far. */
+let owned: usize = 0;
 
 export function verify(): i32 {
   failure = 0;
@@ -45,6 +52,7 @@ export function verify(): i32 {
   inners = 0;
   indexed = 0;
   lastLeaf = 0;
+  owned = 0;
   check(levelOf(rootPage()) == treeHeight(), 1);
   checkPage(rootPage(), 0, 0);
   check(lastLeaf == 0 || nextOf(lastLeaf) == 0, 8);
@@ -54,6 +62,7 @@ export function verify(): i32 {
   checkSlots();
   checkLog();
   checkFree();
+  checkOwned();
   return failure;
 }
 
@@ -93,6 +102,7 @@ function checkLeaf(page: usize): void {
 
 function checkChildren(page: usize, low: usize, high: usize): void {
   inners++;
+  check(separatorAt(page, 0) == 0, 2);
   for (let index: u32 = 0, count = countOf(page); index < count; index++) {
     const child = childAt(page, index);
     check(levelOf(child) + 1 == levelOf(page), 1);
@@ -103,6 +113,7 @@ function checkChildren(page: usize, low: usize, high: usize): void {
       index + 1 == count ? high : separatorAt(page, index + 1),
     );
     check(liveAt(page, index) == liveIn(child), 7);
+    if (index > 0) own(<usize>load<u32>(separatorAt(page, index)) + 4);
   }
 }
 
@@ -116,6 +127,7 @@ function checkKeys(): void {
   for (let keyId: u32 = 0; keyId < keyLimit(); keyId++) {
     if (!isKey(<i32>keyId)) continue;
     used++;
+    own(<usize>load<u32>(keyBlock(keyId)) + 4);
     const length = historyLength(keyId);
     versions += length;
     check((headWord(keyId) == NO_HEAD) == (length == 0), 12);
@@ -140,7 +152,14 @@ function checkKeys(): void {
 
 function checkSlots(): void {
   let used: u32 = 0;
-  for (let slot: u32 = 0; slot < slotLimit(); slot++) if (isVersion(<i32>slot)) used++;
+  let far: u32 = 0;
+  for (let slot: u32 = 0; slot < slotLimit(); slot++) {
+    if (!isVersion(<i32>slot)) continue;
+    used++;
+    if (isFar(<i32>slot)) far++;
+  }
+  check(far == farBlocks(), 14);
+  owned += <usize>far * FAR_BYTES;
   let free: u32 = 0;
   for (let chunk = nextOpenChunk(-1); chunk >= 0 && free <= slotLimit(); chunk = nextOpenChunk(chunk)) {
     check(freeInChunk(chunk) > 0, 14);
@@ -182,4 +201,18 @@ function checkFree(): void {
   let pages: u32 = 0;
   for (let page = nextFreePage(0); page != 0 && pages <= freePageCount(); page = nextFreePage(page)) pages++;
   check(pages == freePageCount(), 19);
+}
+
+function checkOwned(): void {
+  for (let sizeClass: u32 = 1; sizeClass < classCount(); sizeClass++) {
+    owned += <usize>vectorsOfClass(sizeClass) * classBytes(sizeClass);
+  }
+  own(directoryBytes(versionTable));
+  own(directoryBytes(keyTable));
+  own(logDirectoryBytes());
+  check(owned == bytesInUse(), 20);
+}
+
+function own(bytes: usize): void {
+  if (bytes > 0) owned += classBytes(classOf(bytes));
 }

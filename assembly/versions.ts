@@ -196,6 +196,15 @@ export function slotLimit(): u32 {
   return chunkCount(versionTable) * CHUNK_RECORDS;
 }
 
+/** For `verify`: far blocks in use, and whether a version has one. */
+export function farBlocks(): u32 {
+  return farCount;
+}
+
+export function isFar(slot: i32): bool {
+  return load<u32>(at(slot), MOD_BACK) == FAR;
+}
+
 /** For `verify`: first chunk with free slots (`chunk` -1) or the one after `chunk`, and how many it counts. */
 export function nextOpenChunk(chunk: i32): i32 {
   return chunk < 0 ? firstOpen : load<i32>(chunkAt(versionTable, <u32>chunk), NEXT_OPEN);

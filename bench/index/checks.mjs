@@ -21,7 +21,7 @@ const GETS = 1000;
  * @returns {Finding[]}
  */
 export function indexFindings(index, { present, absent, queries = [] }) {
-  const reference = createStaticArray(present);
+  const reference = referenceOf(present);
   const step = Math.max(1, Math.floor(present.length / GETS));
   const sample = present.filter((_, place) => place % step === 0);
   /** @type {Finding[]} */
@@ -47,6 +47,22 @@ export function indexFindings(index, { present, absent, queries = [] }) {
     }
   }
   return findings;
+}
+
+/**
+ * Sorting a million keys takes seconds, and all contestants are held to the same ones.
+ *
+ * @type {WeakMap<readonly string[], ReturnType<typeof createStaticArray>>}
+ */
+const references = new WeakMap();
+
+/** @param {readonly string[]} present */
+function referenceOf(present) {
+  const known = references.get(present);
+  if (known !== undefined) return known;
+  const reference = createStaticArray(present);
+  references.set(present, reference);
+  return reference;
 }
 
 /**

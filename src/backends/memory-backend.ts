@@ -1,3 +1,4 @@
+import { compareBytes } from '../core/key-order.ts';
 import type {
   Backend,
   BackendCallOptions,
@@ -16,7 +17,6 @@ import type {
   BackendWatchStream,
   ByteRange,
 } from '../types/backend.ts';
-import { compareBytes } from '../core/key-order.ts';
 import type { WatchBatch } from '../types/event.ts';
 import type { KeyRange, KeyValue, Revision } from '../types/revision.ts';
 import type { Compare, Operation, OperationResult, Store, Watch } from '../types/store.ts';
@@ -93,7 +93,7 @@ class MemoryWatchStream implements BackendWatchStream {
   readonly #store: ByteStore;
   readonly #request: BackendWatchRequest;
   #wantsProgress = false;
-  #progressWanted: (() => void) | undefined;
+  #wake: () => void = () => {};
 
   constructor(store: ByteStore, request: BackendWatchRequest) {
     this.#store = store;
@@ -102,7 +102,7 @@ class MemoryWatchStream implements BackendWatchStream {
 
   requestProgress(): void {
     this.#wantsProgress = true;
-    this.#progressWanted?.();
+    this.#wake();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<BackendWatchItem, void, undefined> {
@@ -119,28 +119,32 @@ class MemoryWatchStream implements BackendWatchStream {
   }
 
   async *#items(watch: Watch<Uint8Array, Uint8Array>): AsyncGenerator<BackendWatchItem, void, undefined> {
-    let pull = new Pull(watch);
+    const pulled = () => this.#wake();
+    let pull = new Pull(watch, pulled);
     for (;;) {
-      const wanted = new Promise<void>((resolve) => {
-        this.#progressWanted = resolve;
-        if (this.#wantsProgress) resolve();
-      });
-      await Promise.race([pull.settled, wanted]);
+      while (pull.outcome === undefined && !this.#wantsProgress) await this.#sleep();
       // Read before the hop: a batch made before this moment has settled after it, and a later one is above it (B5).
       const progress = watch.progressRevision;
       const isComplete = progress >= this.#store.revision;
       await hop();
       if (pull.outcome !== undefined || !isComplete) {
-        await pull.settled;
+        while (pull.outcome === undefined) await this.#sleep();
         const batch = pull.batch();
         if (batch === undefined) return;
         yield* this.#batch(batch);
-        pull = new Pull(watch);
-      } else if (this.#wantsProgress) {
+        pull = new Pull(watch, pulled);
+      } else {
         this.#wantsProgress = false;
         yield { type: 'progress', revision: progress };
       }
     }
+  }
+
+  /** Until a batch is there or progress is wanted. One waiter at a time, so nothing piles up behind a quiet watch. */
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 
   *#batch(batch: WatchBatch<Uint8Array, Uint8Array>): Generator<BackendWatchItem, void, undefined> {
@@ -159,15 +163,16 @@ type Pulled = IteratorResult<WatchBatch<Uint8Array, Uint8Array>, undefined>;
 /** One `next()` under way, whose failure waits to be asked for instead of becoming an unhandled rejection. */
 class Pull {
   outcome: { readonly result: Pulled } | { readonly error: unknown } | undefined;
-  readonly settled: Promise<void>;
 
-  constructor(watch: Watch<Uint8Array, Uint8Array>) {
-    this.settled = watch.next().then(
+  constructor(watch: Watch<Uint8Array, Uint8Array>, onSettled: () => void) {
+    watch.next().then(
       (result) => {
         this.outcome = { result };
+        onSettled();
       },
       (error: unknown) => {
         this.outcome = { error };
+        onSettled();
       },
     );
   }

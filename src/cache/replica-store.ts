@@ -278,7 +278,7 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     const request = toBackendTxn(this.#mvcc, prepared);
     let answer: BackendTxnResponse | undefined;
     try {
-      const { revision, succeeded, responses } = await this.#manager.ask(
+      await this.#manager.ask(
         action,
         async (aborted) => {
           answer = await this.#backend.txn({ ...request, signal: aborted });
@@ -286,16 +286,22 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
         },
         signal,
       );
-      const branch = succeeded ? prepared.then : prepared.else;
-      return { revision, succeeded, responses: fromBackendResponses(this.#mvcc, branch, responses) };
     } catch (error) {
       if (error instanceof IdentityChangedError) throw error;
-      if (answer !== undefined) {
-        throw new BackendError(action, 'the answer cannot be read', { cause: error, maybeCommitted: true });
+      if (answer === undefined) {
+        if (signal?.aborted === true) throw signal.reason;
+        if (error instanceof PlimsollError && !(error instanceof ClosedError)) throw error;
+        throw new BackendError(action, 'the answer was lost', { cause: error, maybeCommitted: true });
       }
-      if (signal?.aborted === true) throw signal.reason;
-      if (error instanceof PlimsollError && !(error instanceof ClosedError)) throw error;
-      throw new BackendError(action, 'the answer was lost', { cause: error, maybeCommitted: true });
+      // Cut off when the answer was there already: what comes next, the wait, says so with the answer (M4).
+      if (!(error instanceof ClosedError) && signal?.aborted !== true) throw unreadable(action, error);
+    }
+    const { revision, succeeded, responses } = answer as BackendTxnResponse;
+    const branch = succeeded ? prepared.then : prepared.else;
+    try {
+      return { revision, succeeded, responses: fromBackendResponses(this.#mvcc, branch, responses) };
+    } catch (error) {
+      throw unreadable(action, error);
     }
   }
 
@@ -343,4 +349,8 @@ function writtenKey<V, K extends Key>(
   if (operation.type === 'put') return operation.text;
   const isDelete = operation.type === 'delete' && response?.type === 'delete' && response.deleted > 0;
   return isDelete && operation.range.kind === 'point' ? operation.range.text : undefined;
+}
+
+function unreadable(action: string, cause: unknown): BackendError {
+  return new BackendError(action, 'the answer cannot be read', { cause, maybeCommitted: true });
 }

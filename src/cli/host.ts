@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { systemClock } from '../system/system-clock.ts';
 import type { Clock } from '../types/clock.ts';
@@ -28,6 +28,8 @@ export interface Input {
   /** For messages: the path, or "standard input". */
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Somebody may still be writing to it: a pipe or a terminal, not a file, which may be slow but never silent. */
+  readonly isLive: boolean;
   /** Ends a read that waits. */
   close(): void;
 }
@@ -50,7 +52,9 @@ export function createNodeHost(): CliHost {
     stderr: createOutput(process.stderr),
     clock: systemClock,
     openInput: (path) =>
-      path === '-' ? createInput(process.stdin, 'standard input') : createInput(createReadStream(path), path),
+      path === '-'
+        ? createInput(process.stdin, 'standard input', !fstatSync(0).isFile())
+        : createInput(createReadStream(path), path, statSync(path, { throwIfNoEntry: false })?.isFile() !== true),
     interrupted: listenForSignals,
   };
 }
@@ -88,8 +92,8 @@ function createOutput(stream: NodeJS.WriteStream): TextOutput {
   };
 }
 
-function createInput(stream: Readable, name: string): Input {
-  return { name, chunks: readStream(stream, name), close: () => stream.destroy() };
+function createInput(stream: Readable, name: string, isLive: boolean): Input {
+  return { name, chunks: readStream(stream, name), isLive, close: () => stream.destroy() };
 }
 
 async function* readStream(stream: Readable, name: string): AsyncGenerator<Uint8Array, void, undefined> {

@@ -21,6 +21,24 @@ export interface SentWrite {
   readonly opened: { readonly id: string; readonly ep: number } | undefined;
 }
 
+/** What a parent registered on one digest of its own. */
+export interface Closures {
+  readonly digest: string;
+  readonly subs: ReadonlyMap<string, SubHandler>;
+}
+
+/** A stored wall-clock time and what it means on the monotonic clock. */
+export interface Deadline {
+  readonly wakeAt: number;
+  readonly deadlineMs: number;
+}
+
+/** How long the subs of a parent rest whose rebuild call has failed, and how often it has. */
+export interface RebuildRest {
+  readonly deadlineMs: number;
+  readonly failures: number;
+}
+
 /**
  * What a process knows about one uid beyond its document. All of it may be lost: a crash loses it.
  */
@@ -32,15 +50,15 @@ export class UidMemory {
   fresh = false;
   pending: PendingOutcome | undefined;
   /** Functions of the planned subs, valid for the parent's digest they were registered at (A9'd). */
-  readonly closures = new Map<string, { readonly digest: string; readonly subs: ReadonlyMap<string, SubHandler> }>();
+  readonly closures: Map<string, Closures> = new Map();
   /** Episodes with an attempt opened by this process: retries of these need no intent (A12'). */
-  readonly opened = new Map<string, number>();
+  readonly opened: Map<string, number> = new Map();
   /** Monotonic deadlines of stored wall-clock ones, so that a jump of the wall clock moves nothing (A4'). */
-  readonly deadlines = new Map<string, { readonly wakeAt: number; readonly deadlineMs: number }>();
+  readonly deadlines: Map<string, Deadline> = new Map();
   /** Parents whose rebuild call failed, until when their subs rest and how often. */
-  readonly rebuilds = new Map<string, { readonly deadlineMs: number; readonly failures: number }>();
+  readonly rebuilds: Map<string, RebuildRest> = new Map();
   /** Records whose last call was aborted for newer input: the next one may finish. */
-  readonly spared = new Set<string>();
+  readonly spared: Set<string> = new Set();
   /** Passes in a row that opened an attempt and then began anew on a newer state. */
   restarts = 0;
   readonly #unsure = new Map<string, SentWrite>();

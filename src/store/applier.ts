@@ -1,4 +1,5 @@
 import type { Clock } from '../types/clock.ts';
+import { StoreFullError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Commit } from './commit.ts';
 import { Compactor } from './compactor.ts';
@@ -44,7 +45,7 @@ export class Applier<V, K extends Key> {
     const mvcc = this.#mvcc;
     // Before anything is published: of a trusted value, this runs `toJSON`, which may throw.
     const bytes = this.#retention.needsBytes ? this.#bytesOf(commit) : 0;
-    mvcc.publish(commit, action);
+    this.#publish(commit, action);
     this.#listener.published(commit);
     const noted = this.#retention.note(commit.revision, mvcc.window.watchFloor, bytes);
     const floor = Math.max(noted, mvcc.window.spansFloor);
@@ -59,7 +60,7 @@ export class Applier<V, K extends Key> {
    */
   repair(commit: Commit, action: string): void {
     const mvcc = this.#mvcc;
-    mvcc.publish(commit, action);
+    this.#publish(commit, action);
     mvcc.window.raise(commit.revision, commit.revision + 1);
     this.#listener.published({ ...commit, repair: true });
     this.#compactor.start();
@@ -90,6 +91,18 @@ export class Applier<V, K extends Key> {
   close(): void {
     this.#compactor.stop();
     this.#retention.close();
+  }
+
+  /** Memory that compaction still has to give back is no reason to refuse a commit. */
+  #publish(commit: Commit, action: string): void {
+    for (;;) {
+      try {
+        this.#mvcc.publish(commit, action);
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreFullError) || !this.#compactor.sliceNow()) throw error;
+      }
+    }
   }
 
   #trim(floor: Revision): void {

@@ -54,6 +54,13 @@ export class Compactor {
     else this.#arm();
   }
 
+  /** Does a slice at once, for a commit that needs the memory; `false` if there is nothing to do. */
+  sliceNow(): boolean {
+    if (!this.#isBehind) return false;
+    if (this.#step(SLICE_ENTRIES)) this.stop();
+    return true;
+  }
+
   stop(): void {
     this.#isBehind = false;
     this.#added = 0;

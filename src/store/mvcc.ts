@@ -1,6 +1,7 @@
-import { Core } from '../core/core.ts';
+import { Core, type CoreNeed } from '../core/core.ts';
 import type { CoreOptions } from '../core/instance.ts';
 import { compareKeyText } from '../core/key-order.ts';
+import { StoreFullError } from '../types/errors.ts';
 import type { WatchBatch, WatchEvent } from '../types/event.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyRange, KeyValue, Revision } from '../types/revision.ts';
@@ -10,10 +11,15 @@ import type { ValuePolicy } from './values.ts';
 import { Window } from './window.ts';
 
 /**
- * A delete adds a version before compaction can take any away. Puts leave room for so many deletes, or a full store
- * could never be emptied.
+ * A delete adds a version before compaction can take any away. Puts leave room for so many, or a full store could never
+ * be emptied.
  */
-const DELETES_AHEAD = 32;
+const DELETES_AHEAD = 7;
+/**
+ * Freed memory may be in pieces too small to promise that room again; a store that holds only this part of the versions
+ * that once filled it has it all the same.
+ */
+const EMPTIED_PART = 0.75;
 
 const ALL_KEYS = { start: new Uint8Array(0), end: new Uint8Array(0) };
 
@@ -50,6 +56,9 @@ export class Mvcc<V, K extends Key> {
   #texts: string[] = [];
   #cells: unknown[] = [];
   #leases = new Map<number, string>();
+  /** Most versions that were there when a put was refused. */
+  #fullVersions = 0;
+  #lastBatch: LastBatch<V, K> | undefined;
 
   constructor(options: MvccOptions<V, K>) {
     this.#options = options;
@@ -75,6 +84,8 @@ export class Mvcc<V, K extends Key> {
     this.#texts = [];
     this.#cells = [];
     this.#leases = new Map();
+    this.#fullVersions = 0;
+    this.#lastBatch = undefined;
   }
 
   /** Applies one commit. Throws `StoreFullError` with nothing changed. */
@@ -146,20 +157,19 @@ export class Mvcc<V, K extends Key> {
   }
 
   leaseAt(slot: number): string {
-    return this.#leases.get(slot) ?? '0';
+    return this.#leases.size === 0 ? '0' : (this.#leases.get(slot) ?? '0');
   }
 
   kv(slot: number, keysOnly = false): KeyValue<V, K> {
     const core = this.#core;
-    const head = {
-      key: this.keys.key(this.textAt(slot)),
-      createRevision: core.createRevision(slot),
-      modRevision: core.modRevision(slot),
-      version: core.version(slot),
-      lease: this.leaseAt(slot),
-    };
-    if (keysOnly) return Object.freeze(head) as KeyValue<V, K>;
-    return Object.freeze({ ...head, value: this.values.read(this.#cells[slot]) });
+    const key = this.keys.key(this.textAt(slot));
+    const createRevision = core.createRevision(slot);
+    const modRevision = core.modRevision(slot);
+    const version = core.version(slot);
+    const lease = this.leaseAt(slot);
+    if (keysOnly) return Object.freeze({ key, createRevision, modRevision, version, lease }) as KeyValue<V, K>;
+    const value = this.values.read(this.#cells[slot]);
+    return Object.freeze({ key, value, createRevision, modRevision, version, lease });
   }
 
   // What a watch needs (see WatchSource in src/watch/hub.ts).
@@ -170,7 +180,8 @@ export class Mvcc<V, K extends Key> {
 
   /** The first commit from `from` on with an event for this range and filter; 0 if there is none yet. */
   nextCommit(range: ResolvedRange, from: Revision, filter: EventFilter): Revision {
-    return this.#core.nextCommit(range.bytes, from, filterCode(filter));
+    // Asked by each watcher that has read everything: not worth a call of the core.
+    return from > this.#window.revision ? 0 : this.#core.nextCommit(range.bytes, from, filterCode(filter));
   }
 
   /** Log entries from a revision on: how far behind a watcher at that position is. */
@@ -192,8 +203,30 @@ export class Mvcc<V, K extends Key> {
     return this.#core.nextCommit(ALL_KEYS, from, 0);
   }
 
-  /** The batch of one commit, as this range and filter see it. */
+  /**
+   * The batch of one commit, as this range and filter see it. Ten thousand watchers of one prefix ask for the same one in
+   * a row, so the last one is kept, if nobody can change what is in it.
+   */
   batchAt(range: ResolvedRange, commit: Revision, filter: EventFilter, prevKv: boolean): WatchBatch<V, K> {
+    const last = this.#lastBatch;
+    const { compactRevision } = this.#window;
+    if (
+      last !== undefined &&
+      last.batch.revision === commit &&
+      last.filter === filter &&
+      last.prevKv === prevKv &&
+      last.compactRevision === compactRevision &&
+      sameRange(last.range, range)
+    ) {
+      return last.batch;
+    }
+    const batch = this.#makeBatch(range, commit, filter, prevKv);
+    const isShareable = this.keys.mode === 'utf8' && batch.events.every(isImmutable);
+    this.#lastBatch = isShareable ? { range, filter, prevKv, compactRevision, batch } : undefined;
+    return batch;
+  }
+
+  #makeBatch(range: ResolvedRange, commit: Revision, filter: EventFilter, prevKv: boolean): WatchBatch<V, K> {
     // Copied: building events calls the core, which reuses the view.
     const slots = this.#core.eventsAt(range.bytes, commit, filterCode(filter)).slice();
     const span = this.#window.spanAt(commit);
@@ -257,7 +290,7 @@ export class Mvcc<V, K extends Key> {
   }
 
   #reserve(commit: Commit, action: string): void {
-    let events = commit.changes.length;
+    const events = commit.changes.length;
     let newKeys = 0;
     let newKeyBytes = 0;
     let longestKeyBytes = 0;
@@ -270,9 +303,49 @@ export class Mvcc<V, K extends Key> {
       newKeyBytes += length;
       if (length > longestKeyBytes) longestKeyBytes = length;
     }
-    if (hasPut) events += DELETES_AHEAD;
-    this.#core.reserve(action, { events, newKeys, newKeyBytes, longestKeyBytes });
+    const need = { events, newKeys, newKeyBytes, longestKeyBytes };
+    if (hasPut) this.#reserveWithRoom(need, action);
+    else this.#core.reserve(action, need);
   }
+
+  #reserveWithRoom(need: CoreNeed, action: string): void {
+    const core = this.#core;
+    try {
+      core.reserve(action, { ...need, events: need.events + DELETES_AHEAD });
+    } catch (error) {
+      if (!(error instanceof StoreFullError)) throw error;
+      const { versions } = core.stats();
+      if (versions > this.#fullVersions * EMPTIED_PART) {
+        this.#fullVersions = Math.max(this.#fullVersions, versions);
+        throw error;
+      }
+      core.reserve(action, need);
+    }
+  }
+}
+
+interface LastBatch<V, K extends Key> {
+  readonly range: ResolvedRange;
+  readonly filter: EventFilter;
+  readonly prevKv: boolean;
+  /** Whether the state before can be read depends on it (M29). */
+  readonly compactRevision: Revision;
+  readonly batch: WatchBatch<V, K>;
+}
+
+function sameRange(a: ResolvedRange, b: ResolvedRange): boolean {
+  if (a === b) return true;
+  if (a.kind !== b.kind || a.text !== b.text) return false;
+  return a.kind !== 'interval' || b.kind !== 'interval' || a.endText === b.endText;
+}
+
+/** Bytes, and what a codec makes that cannot be frozen, are each consumer's own (store:R38). */
+function isImmutable<V, K extends Key>(event: WatchEvent<V, K>): boolean {
+  const { prevKv } = event;
+  return (
+    (event.type === 'delete' || Object.isFrozen(event.kv.value)) &&
+    (prevKv === undefined || Object.isFrozen(prevKv.value))
+  );
 }
 
 function filterCode(filter: EventFilter): 0 | 1 | 2 {

@@ -55,6 +55,8 @@ export interface FaultyBackend extends Backend {
   readonly calls: Readonly<Record<BackendMethod, number>>;
   /** Streams that are read now. */
   readonly openStreams: number;
+  /** What the backend behind said last when a stream of its that nobody reads any more was ended. */
+  readonly lateError: unknown;
   /** Makes the next calls of a method fail. */
   fail(method: BackendMethod, options?: FailOptions): void;
   /** Ends all streams, loses the answers of calls under way, and fails every call until `online`. */
@@ -106,6 +108,7 @@ interface Failure {
 
 class Faulty implements FaultyBackend {
   readonly calls: Record<BackendMethod, number> = { range: 0, status: 0, watch: 0, txn: 0, compact: 0 };
+  lateError: unknown;
   readonly #options: FaultyBackendOptions;
   readonly #streams = new Set<FaultyStream>();
   readonly #failures = new Map<BackendMethod, Failure>();
@@ -161,6 +164,9 @@ class Faulty implements FaultyBackend {
       shouldDrop: () => this.#dropsLeft > 0 && this.#dropsLeft-- > 0,
       onStart: () => this.#streams.add(stream),
       onEnd: () => this.#streams.delete(stream),
+      onLateError: (error) => {
+        this.lateError = error;
+      },
       isHolding: this.#isHolding,
       signal: request.signal,
     });

@@ -13,6 +13,8 @@ export interface FaultyStreamOptions {
   readonly shouldDrop: () => boolean;
   readonly onStart: () => void;
   readonly onEnd: () => void;
+  /** The inner stream failed at being ended. */
+  readonly onLateError: (error: unknown) => void;
   readonly isHolding: boolean;
   readonly signal: AbortSignal | undefined;
 }
@@ -95,8 +97,8 @@ export class FaultyStream implements BackendWatchStream, AsyncIterator<BackendWa
     };
     this.#options.onEnd();
     this.#wake();
-    // Whatever the inner stream still has to say was cut off with the connection; its error is part of that.
-    this.#items?.return?.().then(undefined, () => undefined);
+    // What the inner stream still has to say was cut off with the connection.
+    this.#items?.return?.().then(undefined, (error: unknown) => this.#options.onLateError(error));
   }
 
   setHolding(isHolding: boolean): void {

@@ -3,5 +3,16 @@
  * of what is tested. No host API here: the same bundle runs in Node, Deno, Bun and later in workerd.
  */
 import './cases/errors.ts';
+import './cases/replica-reads.ts';
+import './cases/replica-watch.ts';
+import './cases/replica-writes.ts';
+import './cases/store-compaction.ts';
+import './cases/store-errors.ts';
+import './cases/store-model.ts';
+import './cases/store-reads.ts';
+import './cases/store-txn.ts';
+import './cases/store-values.ts';
+import './cases/store-watch.ts';
+import './cases/store-writes.ts';
 
 export { run } from './harness.ts';

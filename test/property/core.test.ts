@@ -7,7 +7,7 @@ import { CoreProgram } from './core-program.ts';
 /** Runs `count` programs of growing size; the first that fails names its own seed. */
 function runPrograms(module: WebAssembly.Module, count: number): void {
   for (let index = 0; index < count; index++) {
-    const shape = { seed: testSeed() + index, steps: 20 + (index % 12) * 15, keySpace: 2 + (index % 9) ** 2 * 2 };
+    const shape = { seed: testSeed() + index, steps: 20 + (index % 12) * 15, keySpace: 2 + (index % 9) ** 2 * 3 };
     try {
       new CoreProgram(module, shape).run();
     } catch (error) {

@@ -277,6 +277,7 @@ class ProgramRun {
 
   /** The body of every handler: takes its time, does its effect, and ends as chance has it. */
   async #work(process: Process, plan: HandlerPlan, call: CallEntry, { signal }: CallContext): Promise<void> {
+    if (process.isDead) return new Promise(() => {});
     const random = this.#random;
     const isFirst = this.journal.begin(call);
     const chance = random();

@@ -27,6 +27,8 @@ export class Process {
       now: () => real.now(),
       wallTime: () => real.wallTime(),
       after: (delayMs, fn) => {
+        // What was about to happen in the very moment of the crash still runs to its next wait; that one is the last.
+        if (this.isDead) return () => {};
         const cancel = real.after(delayMs, () => {
           this.#timers.delete(cancel);
           fn();

@@ -131,6 +131,7 @@ export class World {
     if (store.revision < this.applied) this.fail(`the revision fell from ${this.applied} to ${store.revision}`);
     const before = this.applied;
     this.applied = store.revision;
+    if (this.applied === 0) this.fail('an empty answer before the first list');
     if (before === 0) this.shown = this.#primedFrom();
     if (this.mode === 'lying' || this.isUndetected) return;
     this.#checkState();

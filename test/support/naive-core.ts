@@ -23,6 +23,7 @@ export class NaiveCore {
   /** Slots of the versions in the log are those with commit >= this. */
   compactRevision = 0;
   readonly keys: Map<number, Uint8Array> = new Map();
+  readonly #ids = new Map<string, number>();
   #nextKey = 0;
   #nextSlot = 0;
 
@@ -30,12 +31,12 @@ export class NaiveCore {
     const known = this.findKey(key);
     if (known >= 0) return known;
     this.keys.set(this.#nextKey, key.slice());
+    this.#ids.set(name(key), this.#nextKey);
     return this.#nextKey++;
   }
 
   findKey(key: Uint8Array): number {
-    for (const [keyId, bytes] of this.keys) if (compareBytes(bytes, key) === 0) return keyId;
-    return -1;
+    return this.#ids.get(name(key)) ?? -1;
   }
 
   append(version: Omit<NaiveVersion, 'slot'>): number {
@@ -45,7 +46,7 @@ export class NaiveCore {
 
   /** Newest version of the key at the revision, `undefined` for none; may be a tombstone. */
   at(keyId: number, revision: number): NaiveVersion | undefined {
-    return this.versions.filter((version) => version.keyId === keyId && version.commit <= revision).at(-1);
+    return this.versions.findLast((version) => version.keyId === keyId && version.commit <= revision);
   }
 
   range(range: ByteRange, revision: number, limit: number): number[] {
@@ -95,13 +96,21 @@ export class NaiveCore {
     this.compactRevision = revision;
     const left = new Set(this.versions.map(({ keyId }) => keyId));
     const droppedKeys = new Set(freed.map(({ keyId }) => keyId).filter((keyId) => !left.has(keyId)));
-    for (const keyId of droppedKeys) this.keys.delete(keyId);
+    for (const keyId of droppedKeys) {
+      this.#ids.delete(name(this.#bytes(keyId)));
+      this.keys.delete(keyId);
+    }
     return { freedSlots: new Set(freed.map(({ slot }) => slot)), droppedKeys };
   }
 
   #bytes(keyId: number): Uint8Array {
     return this.keys.get(keyId) ?? new Uint8Array();
   }
+}
+
+/** One character for each byte: equal exactly when the bytes are. */
+function name(key: Uint8Array): string {
+  return Buffer.from(key).toString('latin1');
 }
 
 export function compareBytes(left: Uint8Array, right: Uint8Array): number {

@@ -20,7 +20,7 @@ export interface ReplicaRig {
   readonly logged: readonly string[];
 }
 
-export interface ReplicaRigOptions extends Omit<OpenStoreOptions<string>, 'backend' | 'clock' | 'codec'> {
+export interface ReplicaRigOptions extends Omit<OpenStoreOptions<string>, 'backend' | 'clock'> {
   readonly history?: CommitHistory | CommitHistoryOptions;
   /** Before the replica is opened. */
   readonly before?: (rig: Omit<ReplicaRig, 'store'>) => void;
@@ -40,10 +40,10 @@ export async function openRig(options: ReplicaRigOptions = {}): Promise<ReplicaR
   const store = await openStore<string>({
     logger,
     random: () => 0,
+    codec: textCodec(),
     ...rest,
     backend,
     clock,
-    codec: textCodec(),
     waitReady: false,
   });
   await clock.settle();

@@ -41,6 +41,13 @@ export interface DemoReport {
   readonly figures: Readonly<Record<string, number>>;
 }
 
+interface DemoParts {
+  readonly replaying: ReplayingWatcher;
+  readonly sleeping: SleepingWatcher;
+  readonly reader: ListReader;
+  readonly handlers: DemoHandlers;
+}
+
 /** How often it is looked whether the store has everything. */
 const SETTLE_POLL_MS = 2;
 /** Listeners on the demo's signal, above which Node suspects a leak. */
@@ -68,10 +75,12 @@ export class Demo {
   readonly #backend: StreamBackend;
   readonly #watchdog: Watchdog;
   readonly #tasks: Promise<void>[] = [];
+  /** Those tasks that end by themselves once everything is read. */
+  readonly #readers: Promise<void>[] = [];
   readonly #startedAt: number;
   #store: Store<Resource> | undefined;
   #handlers: DemoHandlers | undefined;
-  #phase = 'waiting for the first list';
+  #phase = 'listing';
 
   constructor(options: DemoOptions) {
     const { clock, signal, source, timeoutMs, parts } = options;
@@ -121,74 +130,79 @@ export class Demo {
   }
 
   async #main(store: Store<Resource>): Promise<DemoReport> {
-    const { source, clock, seed, killAt, truthFile, parts } = this.#options;
+    const { source, clock, killAt, truthFile } = this.#options;
     const { signal } = this.#abort;
     const truth = this.#truth;
+    const backend = this.#backend;
+    const changed = this.#changed;
     // By what the backend has: if that is less than the truth, the checks are to say what is missing.
     const isSettled = (): boolean =>
-      feed.isEnded && this.#store !== undefined && this.#store.revision >= this.#backend.revision;
-    const run: RunState = { store, truth, clock, changed: this.#changed, signal, isSettled };
-    const replaying = new ReplayingWatcher(run, () => this.#backend.lost);
-    const sleeping = new SleepingWatcher(run, (): Revision => replaying.progressRevision);
-    const reader = new ListReader(run, createSeededRandom(seed));
-    const handlers = new DemoHandlers({
-      run,
-      random: createSeededRandom(seed + 2),
-      ...(parts?.work && { work: parts.work }),
-    });
-    const watching: Promise<void>[] = [];
-    const onListed = async (): Promise<void> => {
-      await store.ready({ signal });
-      this.#store = store;
-      this.#handlers = handlers;
-      await Promise.all([replaying.open(), sleeping.open()]);
-      watching.push(this.#start(replaying.follow()), this.#start(sleeping.follow()));
-      watching.push(this.#start(reader.serve(() => isSettled() && handlers.stats.behind === 0)));
-      this.#start(handlers.serve());
-      this.#enter('reading the stream', () => 'the next event of the stream');
-    };
+      feed.isEnded && this.#store !== undefined && this.#store.revision >= backend.revision;
+    const parts = this.#createParts({ store, truth, clock, changed, signal, isSettled });
+    const { action, events, isLive } = source;
+    const onListed = (): Promise<void> => this.#begin(store, parts, isSettled);
+    const onEvent = (): void => this.#watchdog.beat();
     const feed = new StreamFeed({
-      ...{
-        action: source.action,
-        events: source.events,
-        backend: this.#backend,
-        truth,
-        changed: this.#changed,
-        clock,
-        signal,
-        killAt,
-      },
+      action,
+      events,
+      isLive,
+      backend,
+      truth,
+      changed,
+      clock,
+      signal,
+      killAt,
       onListed,
-      onEvent: () => this.#watchdog.beat(),
+      onEvent,
     });
-    this.#enter('waiting for the first list', () => 'the first list of the stream');
+
+    this.#enter('listing', () => 'the first list of the stream');
     await this.#guard(this.#start(feed.run()));
-    this.#enter(
-      'catching up',
-      () => `the replica to be at revision ${this.#backend.revision}, it is at ${store.revision}`,
-    );
+    this.#enter('catching up', () => `the replica at ${store.revision} to be at revision ${backend.revision}`);
     while (!isSettled()) await this.#guard(delay(clock, SETTLE_POLL_MS, signal));
-    this.#changed.notify();
-    this.#enter('waiting for handlers', () => `the handlers, ${handlers.stats.behind} objects are behind`);
+    changed.notify();
+    const { handlers } = parts;
+    this.#enter('handling', () => `the handlers, ${handlers.stats.behind} objects are behind`);
     const listed = store.range({ prefix: '' }).kvs;
     await this.#guard(handlers.untilIdle(listed));
-    this.#enter('waiting for watchers', () => `the watchers, ${truth.pending} changes are unread`);
-    await this.#guard(Promise.all(watching));
+    this.#enter('watching', () => `the watchers, ${truth.pending} changes are unread`);
+    await this.#guard(Promise.all(this.#readers));
     handlers.stop();
+
     const expected = source.truth?.() ?? truth.objects;
-    const checks = checkDemo({
-      expected,
-      events: truth.counts.events,
-      listed,
-      truthFile,
-      killAt,
-      store,
-      replaying,
-      sleeping,
-      reader,
-      handlers,
-    });
+    const checks = checkDemo({ ...parts, expected, events: truth.counts.events, listed, truthFile, killAt, store });
     return { checks, figures: this.#summary(store, handlers) };
+  }
+
+  #createParts(run: RunState): DemoParts {
+    const { seed, parts } = this.#options;
+    const replaying = new ReplayingWatcher(run, () => this.#backend.lost);
+    return {
+      replaying,
+      sleeping: new SleepingWatcher(run, (): Revision => replaying.progressRevision),
+      reader: new ListReader(run, createSeededRandom(seed)),
+      handlers: new DemoHandlers({
+        run,
+        random: createSeededRandom(seed + 2),
+        ...(parts?.work === undefined ? {} : { work: parts.work }),
+      }),
+    };
+  }
+
+  /** The first list is there. The watchers have it before anything changes, so that they see every change. */
+  async #begin(store: Store<Resource>, parts: DemoParts, isSettled: () => boolean): Promise<void> {
+    const { replaying, sleeping, reader, handlers } = parts;
+    await store.ready({ signal: this.#abort.signal });
+    this.#store = store;
+    this.#handlers = handlers;
+    await Promise.all([replaying.open(), sleeping.open()]);
+    this.#start(handlers.serve());
+    this.#readers.push(
+      this.#start(replaying.follow()),
+      this.#start(sleeping.follow()),
+      this.#start(reader.serve(() => isSettled() && handlers.stats.behind === 0)),
+    );
+    this.#enter('reading', () => 'the next event of the stream');
   }
 
   #summary(store: Store<Resource>, handlers: DemoHandlers): Readonly<Record<string, number>> {

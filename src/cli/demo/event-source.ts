@@ -13,6 +13,8 @@ export interface EventSource {
   /** What messages call it: `Cannot <action>: ...`. */
   readonly action: string;
   readonly events: AsyncIterable<StreamEvent>;
+  /** A silence in it means something. */
+  readonly isLive: boolean;
   /** What the source itself says is alive after the last event, if it can tell. */
   readonly truth?: () => ReadonlyMap<string, TrueObject>;
   /** Ends a read that waits. */
@@ -26,7 +28,8 @@ const CHUNK_BYTES = 65_536;
 export function openStream(host: CliHost, path: string): EventSource {
   const input = host.openInput(path);
   const action = `read the stream from ${input.name}`;
-  return { action, events: readEvents(unpack(input.chunks, action), action), close: () => input.close() };
+  const events = readEvents(unpack(input.chunks, action), action);
+  return { action, events, isLive: input.isLive, close: () => input.close() };
 }
 
 /** The built-in stream. It goes the whole way through bytes and parser, as any other. */
@@ -34,7 +37,7 @@ export function createSampleEvents(options: SampleStreamOptions, clock: Clock): 
   const stream = new SampleStream(options);
   const action = 'read the built-in stream';
   const events = readEvents(chunksOf(stream.lines(), clock), action);
-  return { action, events, truth: () => stream.truth, close: () => {} };
+  return { action, events, isLive: false, truth: () => stream.truth, close: () => {} };
 }
 
 async function* readEvents(

@@ -4,7 +4,7 @@ import type { TextOutput } from '../host.ts';
 /** What the line shows. */
 export interface ProgressFigures {
   readonly events: number;
-  /** Oldest and newest readable revision. */
+  /** The watermarks: oldest and newest readable revision. */
   readonly low: number;
   readonly high: number;
   /** Objects queued or running. */
@@ -71,7 +71,8 @@ export class ProgressLine {
   }
 }
 
+/** Fits 80 columns up to millions of events and revisions. */
 export function formatProgress(figures: ProgressFigures, eventsPerSecond: number): string {
   const { events, low, high, queue, behind, phase } = figures;
-  return `${events} events, ${eventsPerSecond}/s | revisions ${low} to ${high} | queue ${queue}, behind ${behind} | ${phase}`;
+  return `${events} events, ${eventsPerSecond}/s, low ${low}, high ${high}, queue ${queue}, behind ${behind}, ${phase}`;
 }

@@ -6,7 +6,7 @@ import type { StreamBackend } from './stream-backend.ts';
 import type { StreamEvent } from './stream-event.ts';
 import type { TrueState } from './true-state.ts';
 
-/** The first list ends after so much silence. */
+/** The first list of a live stream ends after so much silence. */
 export const SILENCE_MS = 1000;
 /** A silence is believed only if nothing has come in this much later: what waits in a pipe needs a turn to be read. */
 const SILENCE_GRACE_MS = 20;
@@ -15,6 +15,8 @@ export interface StreamFeedOptions {
   /** For messages: `Cannot <action>: ...`. */
   readonly action: string;
   readonly events: AsyncIterable<StreamEvent>;
+  /** Whether a silence ends the first list. */
+  readonly isLive: boolean;
   readonly backend: StreamBackend;
   readonly truth: TrueState;
   readonly changed: Condition;
@@ -90,7 +92,8 @@ export class StreamFeed {
   async #list(): Promise<void> {
     for (;;) {
       // Silence counts from the first object on: a cluster may take its time to answer.
-      const item = this.#ordinal === 0 ? await this.#peek() : await this.#peekOrSilence();
+      const isSilenceable = this.#options.isLive && this.#ordinal > 0;
+      const item = isSilenceable ? await this.#peekOrSilence() : await this.#peek();
       if (item === 'silence') return;
       if (item.done === true && this.#ordinal === 0) throw new DataError(this.#options.action, 'it has no events');
       if (item.done === true || item.value.type !== 'ADDED') return;

@@ -37,12 +37,102 @@ test('errors: the cause is kept', async () => {
   equal([error.maybeCommitted, error.permanent], [true, false]);
 });
 
+/** Every class with what it says and the facts it carries. */
+const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
+  [
+    new plimsoll.FutureRevisionError('read', { revision: 9, currentRevision: 3 }),
+    'Cannot read: revision 9 is in the future, the store is at 3',
+    { code: 'FUTURE_REVISION', revision: 9, currentRevision: 3 },
+  ],
+  [
+    new plimsoll.ConflictError('put', { key: 'a', expectedRevision: 2, actualRevision: 0 }),
+    'Cannot put: expected mod revision 2, found 0',
+    { code: 'CONFLICT', key: 'a', expectedRevision: 2, actualRevision: 0 },
+  ],
+  [
+    new plimsoll.InvalidKeyError('put', 'the key is empty', ''),
+    'Cannot put: the key is empty',
+    { code: 'INVALID_KEY', key: '' },
+  ],
+  [
+    new plimsoll.DuplicateKeyError('run', 'a'),
+    'Cannot run: one transaction writes a key twice',
+    { code: 'DUPLICATE_KEY', key: 'a' },
+  ],
+  [
+    new plimsoll.LimitExceededError('put', { limit: 'keyBytesMax', max: 4, actual: 5 }),
+    'Cannot put: keyBytesMax is 4, got 5',
+    { code: 'LIMIT_EXCEEDED', limit: 'keyBytesMax', max: 4, actual: 5 },
+  ],
+  [
+    new plimsoll.StoreFullError('put', 64),
+    'Cannot put: the core may use 64 bytes and they are in use',
+    { code: 'STORE_FULL', memoryBytesMax: 64 },
+  ],
+  [new plimsoll.NotReadyError('get'), 'Cannot get: the first snapshot is not there yet', { code: 'NOT_READY' }],
+  [
+    new plimsoll.NotCachedError('get'),
+    'Cannot get: the range is outside the replicated prefixes',
+    { code: 'NOT_CACHED' },
+  ],
+  [
+    new plimsoll.NotAppliedError('put', { revision: 7, result: 'r' }),
+    'Committed at revision 7, but cannot see it here: put',
+    { code: 'NOT_APPLIED', revision: 7, result: 'r' },
+  ],
+  [
+    new plimsoll.IdentityChangedError('watch', 2),
+    'Cannot watch: the data behind the store was replaced',
+    { code: 'IDENTITY_CHANGED', epoch: 2 },
+  ],
+  [
+    new plimsoll.SlowWatcherError({ resumeRevision: 4, lagEvents: 9 }),
+    'Cannot continue the watch: it is 9 events behind',
+    { code: 'SLOW_WATCHER', resumeRevision: 4, lagEvents: 9 },
+  ],
+  [
+    new plimsoll.BackendError('list', 'refused', { permanent: true }),
+    'Cannot list: refused',
+    { code: 'BACKEND', maybeCommitted: false, permanent: true },
+  ],
+  [
+    new plimsoll.UnsupportedError('put', 'writing'),
+    'Cannot put: writing is not supported here',
+    { code: 'UNSUPPORTED', capability: 'writing' },
+  ],
+  [new plimsoll.ClosedError('get'), 'Cannot get: closed', { code: 'CLOSED' }],
+  [
+    new plimsoll.JsonSyntaxError('hash', { offset: 3, reason: 'a comma is missing' }),
+    'Cannot hash: a comma is missing at byte 3',
+    { code: 'JSON_SYNTAX', offset: 3, reason: 'a comma is missing' },
+  ],
+  [
+    new plimsoll.ValueError('put', { path: '/a', reason: 'is not a finite number' }),
+    'Cannot put: the value at /a is not a finite number',
+    { code: 'VALUE', path: '/a' },
+  ],
+  [new plimsoll.InvariantError('one is two'), 'Broken invariant: one is two', { code: 'INVARIANT' }],
+  [new plimsoll.TemporaryError('later', { delayMs: 5 }), 'later', { code: 'TEMPORARY', delayMs: 5 }],
+  [new plimsoll.PermanentError('never'), 'never', { code: 'PERMANENT' }],
+];
+
+for (const [error, message, facts] of ERRORS) {
+  test(`errors: ${error.name} says what happened and carries the facts`, () => {
+    equal(error.message, message);
+    for (const [name, fact] of Object.entries(facts)) equal(Reflect.get(error, name), fact);
+  });
+}
+
 test('errors: isRetryable says whether the same call may succeed', () => {
+  const retryable = new Set(['NotReadyError', 'TemporaryError']);
+  for (const [error] of ERRORS)
+    equal([error.name, plimsoll.isRetryable(error)], [error.name, retryable.has(error.name)]);
   equal(plimsoll.isRetryable(new plimsoll.BackendError('list', 'no answer')), true);
+  equal(plimsoll.isRetryable(new plimsoll.BackendError('list', 'no answer', { permanent: true })), false);
   equal(plimsoll.isRetryable(new plimsoll.BackendError('put', 'no answer', { maybeCommitted: true })), false);
-  equal(plimsoll.isRetryable(new plimsoll.NotReadyError('read')), true);
-  equal(plimsoll.isRetryable(new plimsoll.ClosedError('read')), false);
-  equal(plimsoll.isRetryable(undefined), false);
+  for (const other of [undefined, null, 'text', new Error('x'), new plimsoll.PlimsollError('MINE', 'x')]) {
+    equal(plimsoll.isRetryable(other), false);
+  }
 });
 
 test('errors: one class, whichever entry point it came from', () => {

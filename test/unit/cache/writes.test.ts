@@ -87,9 +87,16 @@ describe('own writes', () => {
 
   it('a range that selects nothing deletes nothing, whatever its bytes look like to a backend', async () => {
     const { store, history, clock } = await openRig();
-    history.commit([{ key: 'b', value: '1' }, { key: 'c', value: '1' }]);
+    history.commit([
+      { key: 'b', value: '1' },
+      { key: 'c', value: '1' },
+    ]);
     await clock.settle();
-    for (const range of [{ start: 'b', end: '' }, { start: '', end: '' }, { start: 'c', end: 'b' }]) {
+    for (const range of [
+      { start: 'b', end: '' },
+      { start: '', end: '' },
+      { start: 'c', end: 'b' },
+    ]) {
       expect(await store.delete(range)).toEqual({ revision: 2, deleted: 0 });
     }
     expect(history.revision).toBe(2);
@@ -134,13 +141,28 @@ describe('a write that is committed and not seen (M4)', () => {
     expect((put.error as Error).cause).toBeInstanceOf(ClosedError);
   });
 
+  it('at whatever turn the store closes: it was not sent, maybe committed, or committed', async () => {
+    const codes = new Set<string>();
+    for (let turns = 0; turns < 40; turns++) {
+      const { store, history } = await openRig();
+      const put = probe(store.put('k', '1'));
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      await store.close();
+      for (let turn = 0; turn < 40; turn++) await Promise.resolve();
+      const error = put.error as { code: string; maybeCommitted?: boolean; revision?: number } | undefined;
+      codes.add(error?.code ?? put.state);
+      if (error?.code === 'NOT_APPLIED' || error === undefined) expect(history.revision).toBe(2);
+      else expect(error.maybeCommitted).toBe(true);
+    }
+    expect([...codes].sort()).toEqual(['BACKEND', 'NOT_APPLIED', 'resolved']);
+  });
+
   it('but a guarded write that did not happen stays a conflict', async () => {
     const { store, backend, clock } = await openRig();
     backend.holdItems();
     const put = probe(store.put('k', '1', { expect: { modRevision: 7 } }));
     const none = probe(store.delete('k', { expect: { modRevision: 7 } }));
     await clock.settle();
-    fillTo; // the wait has nothing to wait for but the revision
     await store.close();
     expect([put.state, none.state]).toEqual(['rejected', 'rejected']);
     expect(put.error).toBeInstanceOf(ConflictError);
@@ -189,14 +211,17 @@ describe('a write whose answer is lost', () => {
   });
 
   it('because it cannot be read: maybe committed as well', async () => {
-    const { store, history, clock } = await openRig();
+    const decode = () => {
+      throw new SyntaxError('not of this format');
+    };
+    const encode = (value: string) => new TextEncoder().encode(value);
+    const { store, history, clock } = await openRig({ codec: { encode, decode } });
     history.commit([{ key: 'k', value: '1' }]);
     await clock.settle();
-    const broken = { encode: (value: string) => new TextEncoder().encode(value), decode: () => JSON.parse('{') };
-    const other = await openRig({ history, codec: undefined as never });
-    await other.store.close();
-    expect(() => broken.decode()).toThrow(SyntaxError);
-    expect(store.get('k')?.value).toBe('1');
+    const put = probe(store.put('k', '2', { prevKv: true }));
+    await clock.settle();
+    expect(put.error).toMatchObject({ maybeCommitted: true, cause: { message: 'not of this format' } });
+    expect(history.revision).toBe(3);
   });
 });
 
@@ -252,15 +277,15 @@ describe('store.compact on a replica (M17)', () => {
     await clock.settle();
     backend.holdItems();
     fillTo(history, 9);
-    const compacted = probe(store.compact(8));
+    const compacted = probe(store.compact(6));
     await clock.settle();
-    expect([history.compactRevision, compacted.state, store.compactRevision]).toEqual([8, 'pending', 1]);
+    expect([history.compactRevision, compacted.state, store.compactRevision]).toEqual([6, 'pending', 1]);
     backend.releaseItems();
     await clock.settle();
-    expect(compacted.value).toEqual({ requested: 8, compactRevision: 8 });
-    expect(() => store.get('b/fill', { revision: 7 })).toThrow('smallest legal revision is 8');
-    const watch = new Consumer(store.watch({ prefix: '' }, { fromRevision: 8 }), clock);
-    expect((await watch.drain()).length).toBe(2);
+    expect(compacted.value).toEqual({ requested: 6, compactRevision: 6 });
+    expect(() => store.get('b/fill', { revision: 5 })).toThrow('smallest legal revision is 6');
+    const watch = new Consumer(store.watch({ prefix: '' }, { fromRevision: 6 }), clock);
+    expect((await watch.drain()).length).toBe(4);
   });
 
   it('compaction by others leaves the local window as it is', async () => {

@@ -88,9 +88,7 @@ describe('demo on the built-in stream', () => {
     expect(terminal.err()).toMatch(new RegExp(`^(\\r${ESCAPE}\\[2K[^\\n\\r]{1,79})+\\r${ESCAPE}\\[2K$`));
     const plain = createTestHost();
     await demo(SMALL, { work: slowWork(plain, 300) }, plain);
-    expect(plain.err()).toMatch(
-      /^(\d+ events, \d+\/s \| revisions \d+ to \d+ \| queue \d+, behind \d+ \| [a-z ]+\n)+$/,
-    );
+    expect(plain.err()).toMatch(/^(\d+ events, \d+\/s, low \d+, high \d+, queue \d+, behind \d+, [a-z ]+\n)+$/);
   });
 });
 
@@ -191,6 +189,8 @@ describe('demo on a stream', () => {
     expect(JSON.parse(quick.out)).toMatchObject({ ok: true, listed: 4, changes: 0 });
     const slow = await demoOn({ chunks: chunks.slice(0, 2), afterMs: 1100 }, '--json');
     expect(JSON.parse(slow.out)).toMatchObject({ ok: true, listed: 2, changes: 1 });
+    const file = await demoOn({ chunks, afterMs: 1100, isFile: true }, '--json');
+    expect(JSON.parse(file.out)).toMatchObject({ ok: true, listed: 4, changes: 0 });
     const back = await demoOn({ chunks, afterMs: 1100 });
     expect(back.err).toContain('the revision goes back: 4 comes after 10');
     expect(back.code).toBe(1);

@@ -6,6 +6,8 @@ import { createVirtualClock, type VirtualClock } from '../../../src/testing/virt
 export interface TestInput {
   readonly chunks: readonly (string | Uint8Array)[];
   readonly afterMs?: number;
+  /** Slow, but never silent. */
+  readonly isFile?: boolean;
   /** Never ends, as a live watch does. */
   readonly isOpen?: boolean;
 }
@@ -96,5 +98,6 @@ function createInput(clock: VirtualClock, name: string, input: TestInput | strin
     }
     if (isOpen) await closed;
   };
-  return { name, chunks: read(), close: () => close() };
+  const isLive = !(typeof input === 'object' && 'chunks' in input && input.isFile === true);
+  return { name, chunks: read(), isLive, close: () => close() };
 }

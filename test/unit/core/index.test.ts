@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Core } from '../../../src/core/core.ts';
+import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
 import { compareBytes } from '../../support/naive-core.ts';
-import { seededRandom } from '../../support/seeded-random.ts';
 import { testSeed } from '../../support/size.ts';
 import { compileTinyCore } from '../../support/tiny-core.ts';
 import { between, bytes, CoreRig, EVERYTHING } from './core-rig.ts';
@@ -146,7 +146,7 @@ describe('splits and joins', () => {
   }
 
   const ascending = Array.from({ length: 900 }, (_, index) => `key/${String(index).padStart(4, '0')}`);
-  const random = seededRandom(testSeed());
+  const random = createSeededRandom(testSeed());
   const shuffled = ascending.map((key) => ({ key, rank: random() })).sort((a, b) => a.rank - b.rank);
   const mixed = shuffled.map(({ key }) => key);
 
@@ -161,6 +161,36 @@ describe('splits and joins', () => {
   ])('%s', (_name, keys, doomed) => {
     growAndShrink(keys, doomed);
   });
+
+  it.each([
+    ['left', 2, (name: string) => name >= '0224'],
+    ['right', 2, (name: string) => name < '0224'],
+    ['left', 3, (name: string) => name >= '0448'],
+    ['right', 3, (name: string) => name < '0224'],
+  ])(
+    'an inner page with one child takes another from its full neighbour on the %s (%i inner pages)',
+    (side, inner, goes) => {
+      // Ascending: leaves of 8, inner pages of 7 leaves. Filling the gaps of one leaf then gives its inner page an eighth.
+      const core = new Core(tiny);
+      let commit = 0;
+      const write = (key: string, tombstone: boolean): void => {
+        core.append(core.internKey(key), ++commit, commit, 1, 1, 0, tombstone);
+      };
+      const names = Array.from({ length: 56 * inner + 17 }, (_, index) => String(index * 4).padStart(4, '0'));
+      for (const name of names) write(name, false);
+      const full =
+        side === 'left' ? names.findIndex((name) => goes(name)) - 24 : names.findIndex((name) => !goes(name)) + 16;
+      for (let index = full; index < full + 5; index++) write(`${names[index]}+`, false);
+      core.verify();
+      const doomed = names.filter((name) => goes(name));
+      for (const name of side === 'left' ? doomed.toReversed() : doomed) {
+        write(name, true);
+        while (!core.compactStep(commit + 1, 100).done);
+        core.verify();
+      }
+      expect(core.stats().keys).toBe(names.length + 5 - doomed.length);
+    },
+  );
 
   it('uses the pages and blocks of dropped keys again', () => {
     const core = growAndShrink(ascending, ascending);

@@ -13,6 +13,8 @@ describe('versions', () => {
     ['mod near, create far', 2 ** 53 - 1, 2 ** 53 - 1, 1, 1, 1, false],
     ['the last distance that fits', 0xfffffffd, 0, 0, 1, 1, false],
     ['the first that does not', 0xfffffffe, 0, 0xfffffffe, 1, 1, false],
+    ['a create whose distance is reserved for none', 0x100000003, 0x100000003, 5, 2, 0, false],
+    ['a mod whose distance is reserved for far', 0x100000004, 5, 5, 2, 0, false],
     ['mod after commit', 5, 6, 7, 1, 1, false],
   ])('%s comes back as it went in', (_name, commit, mod, create, version, lease, tombstone) => {
     const { core } = new CoreRig();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Core } from '../../../src/core/core.ts';
 import { coreModule } from '../../../src/core/module.ts';
+import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
 import { StoreFullError } from '../../../src/types/errors.ts';
-import { seededRandom } from '../../support/seeded-random.ts';
 import { testSeed } from '../../support/size.ts';
 import { between, CoreRig, EVERYTHING } from './core-rig.ts';
 
@@ -53,7 +53,7 @@ describe('the memory limit', () => {
 
   it('survives thousands of turns at the limit', () => {
     const core = new Core(coreModule(), { memoryBytesMax: LIMIT });
-    const random = seededRandom(testSeed());
+    const random = createSeededRandom(testSeed());
     let commit = 0;
     let refused = 0;
     for (let turn = 0; turn < 20_000; turn++) {
@@ -79,7 +79,7 @@ describe('the memory limit', () => {
   });
 
   it('keeps what reserve promised, whatever is read before the appends', () => {
-    const random = seededRandom(testSeed());
+    const random = createSeededRandom(testSeed());
     const core = new Core(coreModule(), { memoryBytesMax: LIMIT });
     let commit = 0;
     let refused = 0;
@@ -184,7 +184,7 @@ describe('memory growth', () => {
     for (const keyId of keyIds) core.append(keyId, ++commit, commit, commit, 1, 0, false);
     const perKey = (core.stats().claimedBytes - start) / 20_000;
     const single = core.stats().claimedBytes;
-    const random = seededRandom(testSeed());
+    const random = createSeededRandom(testSeed());
     for (let index = 0; index < 200_000; index++) {
       core.append(keyIds[Math.floor(random() * 20_000)] ?? 0, ++commit, commit, 1, 2, 0, false);
     }

@@ -1,10 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { HandlerContext } from '../../../src/handlers/context.ts';
 import { createController } from '../../../src/handlers/controller.ts';
-import { createMemoryProgress } from '../../../src/handlers/progress.ts';
+import { createMemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
 import { valueAt } from '../../../src/handlers/view.ts';
 import { ClosedError, PermanentError, TemporaryError, UnsupportedError } from '../../../src/types/errors.ts';
-import { createWorld, essence, sleep, type Thing } from './harness.ts';
+import { createWorld, essence, sleep, type Thing, type World } from './harness.ts';
+
+/** The world's progress store, with writes that take their time. */
+function slowWrites(world: World, delayMs: number): ProgressStore {
+  return {
+    ...world.progress,
+    async compareAndSet(uid, gen, next) {
+      await sleep(world.clock, delayMs);
+      return world.progress.compareAndSet(uid, gen, next);
+    },
+  };
+}
 
 describe('controller: calls', () => {
   it('calls a handler once for each state of its own view, with old, new, diff and cause', async () => {
@@ -97,6 +108,49 @@ describe('controller: calls', () => {
     world.source.put('a', { spec: { n: 2 } });
     await life.settle();
     expect(calls).toEqual(['fails 1', 'slow 1', 'fails 2', 'slow 2']);
+    await life.stop();
+  });
+
+  it("calls on the state that has come while the intent was written (A2')", async () => {
+    const world = createWorld();
+    const calls: string[] = [];
+    world.source.put('a', { spec: { n: 1 } });
+    const life = await world.start(
+      (controller) => {
+        controller.on('change', { id: 'h', field: 'spec.n' }, (ctx) => {
+          calls.push(`${String(ctx.new)} v${ctx.resourceVersion}`);
+        });
+      },
+      { progress: slowWrites(world, 20) },
+    );
+    await world.clock.advance(10);
+    world.source.put('a', { spec: { n: 1 }, status: { m: 1 } });
+    await life.settle();
+    expect(calls).toEqual(['1 v2']);
+    // The attempt was open already, so the second pass needed no intent.
+    expect(life.stats().writes).toBe(2);
+    await life.stop();
+  });
+
+  it('makes calls even under edits faster than a write', async () => {
+    const world = createWorld();
+    let calls = 0;
+    const life = await world.start(
+      (controller) => {
+        controller.on('change', { id: 'h', field: 'spec.n' }, () => {
+          calls++;
+        });
+      },
+      { progress: slowWrites(world, 20) },
+    );
+    for (let n = 0; n < 200; n++) {
+      world.source.put('a', { spec: { n } });
+      await world.clock.advance(5);
+    }
+    // One call in at most five writes: three in vain, one that is not, and the outcome.
+    expect(calls).toBeGreaterThanOrEqual(9);
+    await life.settle();
+    expect(life.controller.state('a')).toMatchObject({ settled: true, succeeded: true });
     await life.stop();
   });
 

@@ -485,6 +485,28 @@ describe('handlers, section 4', () => {
     await life.stop();
   });
 
+  it('row 21: a write that lands only after it was looked for is recognised by the next one', async () => {
+    const world = createWorld();
+    const { calls, register } = recorder(world);
+    let isFirst = true;
+    const late: ProgressStore = {
+      ...world.progress,
+      async compareAndSet(uid, gen, next) {
+        if (!isFirst || next.records.h?.attempt?.state !== 'ok') return world.progress.compareAndSet(uid, gen, next);
+        isFirst = false;
+        world.clock.after(50, () => void world.progress.compareAndSet(uid, gen, next));
+        throw new Error('no answer');
+      },
+    };
+    world.source.put('o', A);
+    const life = await world.start(register, { progress: late });
+    await life.settle();
+    expect(calls).toHaveLength(1);
+    expect((await world.progress.get('uid-1'))?.gen).toBe(2);
+    expect(life.controller.state('o')).toMatchObject({ settled: true, succeeded: true });
+    await life.stop();
+  });
+
   it('row 21: a store that is down repeats no call; the outcome is written when it is back', async () => {
     const world = createWorld();
     const { calls, register } = recorder(world);

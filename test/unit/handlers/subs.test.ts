@@ -189,6 +189,29 @@ describe('sub-handlers', () => {
     await second.stop();
   });
 
+  it("a sub that runs on an outdated state on purpose is not told to stop for being outdated (A10')", async () => {
+    const world = createWorld();
+    const log: string[] = [];
+    world.source.put('o', { spec: { n: 1 } });
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'p', field: 'spec.n' }, async (ctx) => {
+        ctx.sub('s', {}, async (sub) => {
+          await sleep(world.clock, 100);
+          log.push(`s ${String(sub.new)} ${sub.signal.aborted}`);
+        });
+        await sleep(world.clock, 100);
+        log.push(`p ${String(ctx.new)} ${ctx.signal.aborted}`);
+      }),
+    );
+    await world.clock.advance(50);
+    world.source.put('o', { spec: { n: 2 } });
+    await world.clock.advance(100);
+    world.source.put('o', { spec: { n: 3 } });
+    await life.settle();
+    expect(log).toEqual(['p 1 true', 's 1 false', 'p 3 false', 's 3 false']);
+    await life.stop();
+  });
+
   it('subs have retries, timeouts and a signal of their own', async () => {
     const world = createWorld();
     const signals: AbortSignal[] = [];

@@ -137,6 +137,19 @@ describe('watches and spans', () => {
     expect(reader.error).toMatchObject({ minRevision: 31, compactRevision: 30 });
   });
 
+  it('M26: a watch that looks ahead to a span waits at its start too', async () => {
+    const parts = new Parts();
+    const reader = parts.watch({ prefix: '' });
+    parts.commit(9, ['put', 'k']);
+    parts.span(30, ['put', 'k']);
+    await reader.drain(1);
+    expect(reader.watch.progressRevision).toBe(9);
+    parts.applier.compact(9, 'compact');
+    expect(reader.watch.progressRevision).toBe(9);
+    parts.applier.compact(10, 'compact');
+    expect(await reader.take()).toEqual(['CompactedError']);
+  });
+
   it('M26: and one up to its start does not', async () => {
     const parts = new Parts();
     parts.commit(9, ['put', 'k']);

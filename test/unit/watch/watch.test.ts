@@ -227,6 +227,29 @@ describe('what a watch delivers', () => {
     }
   });
 
+  it('equal watches share a batch, and only what is frozen all through', async () => {
+    const { store } = await openTestStore<unknown>();
+    const open = (options: object) => new Reader(store.watch({ prefix: 'b' }, options));
+    const readers = [
+      open({}),
+      open({}),
+      open({ prevKv: true }),
+      open({ filter: 'nodelete' }),
+      new Reader(store.watch({ key: 'b' })),
+    ];
+    const values = [{ a: 1 }, Uint8Array.of(1), 'text'];
+    for (const value of values) await store.put('b', value);
+    for (const reader of readers) await reader.drain();
+    const [first, second, ...others] = readers.map(({ batches }) => batches);
+    expect(first).toEqual(second);
+    expect(first?.[1] === second?.[1]).toBe(false);
+    expect(others.map((batches) => batches.map(({ events }) => 'prevKv' in (events[0] ?? {})))).toEqual([
+      [false, true, true],
+      [false, false, false],
+      [false, false, false],
+    ]);
+  });
+
   it('25, M28: initial on an empty prefix is one empty batch with the revision, then live', async () => {
     const { store } = await openPuts(1);
     const reader = new Reader(store.watch({ prefix: 'none/' }, { initial: true }));
