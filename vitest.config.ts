@@ -32,6 +32,7 @@ export default defineConfig({
           testTimeout: 600_000,
         },
       },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], env, allowOnly, testTimeout: 120_000 } },
     ],
   },
 });

@@ -33,9 +33,15 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
 }
 
 export type { EssenceHasher, EssenceHasherOptions } from './core/essence-hasher.ts';
-export { createController } from './handlers/controller.ts';
-export { createMemoryProgress } from './handlers/progress.ts';
-export { createStoreSource } from './handlers/store-source.ts';
+export type { CallContext, HandlerContext, HandlerFunction, SubContext, SubFunction } from './handlers/context.ts';
+export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
+export type { Difference } from './handlers/diff.ts';
+export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
+export type { AttemptOptions, ControllerOptions, HandlerOptions, SubOptions } from './handlers/options.ts';
+export { createMemoryProgress, type MemoryProgress, type ProgressHead, type ProgressStore } from './handlers/progress.ts';
+export type { Attempt, HandlerRecord, PlanEntry, ProgressDocument } from './handlers/record.ts';
+export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
+export { defaultView, type ViewDigest } from './handlers/view.ts';
 export type { BackoffOptions } from './queue/backoff.ts';
 export type { Retention } from './store/retention.ts';
 export type * from './types/backend.ts';

@@ -2,7 +2,7 @@
 // The suites of `npm test`, in the order they run: the quickest to tell what is wrong comes first.
 
 /** @type {readonly string[]} */
-export const SUITES = ['tidy', 'unit', 'property', 'conformance'];
+export const SUITES = ['tidy', 'unit', 'property', 'conformance', 'e2e'];
 
 /**
  * Budgets in seconds by suite, from the table of test/README.md: rows that start with the suite in backquotes.

@@ -1,4 +1,4 @@
-import { createReadStream, fstatSync, statSync } from 'node:fs';
+import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { systemClock } from '../system/system-clock.ts';
 import type { Clock } from '../types/clock.ts';
@@ -53,8 +53,8 @@ export function createNodeHost(): CliHost {
     clock: systemClock,
     openInput: (path) =>
       path === '-'
-        ? createInput(process.stdin, 'standard input', !fstatSync(0).isFile())
-        : createInput(createReadStream(path), path, statSync(path, { throwIfNoEntry: false })?.isFile() !== true),
+        ? createInput(process.stdin, 'standard input', !isFile(() => fstatSync(0)))
+        : createInput(createReadStream(path), path, !isFile(() => statSync(path))),
     interrupted: listenForSignals,
   };
 }
@@ -90,6 +90,15 @@ function createOutput(stream: NodeJS.WriteStream): TextOutput {
       return stream.columns ?? 80;
     },
   };
+}
+
+/** What cannot be looked at cannot be read either, and the reader says why. */
+function isFile(look: () => Stats): boolean {
+  try {
+    return look().isFile();
+  } catch {
+    return false;
+  }
 }
 
 function createInput(stream: Readable, name: string, isLive: boolean): Input {

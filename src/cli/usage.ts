@@ -41,7 +41,8 @@ Input
       --truth FILE      A JSON file with the SHA-256 of the stream's final state. Needs --stream.
 
   The leading run of ADDED is the first list, in any order of revisions. It ends at the first other
-  line, at the end of the input, or after 1 second of silence. Behind it revisions must rise.
+  line, at the end of the input, or, on a pipe, after 1 second of silence. Behind it revisions must
+  rise.
 
 Options
       --kill-at N       Lose the connection at event N, for 500 events, and forget the history: the

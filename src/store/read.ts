@@ -1,7 +1,7 @@
 import { rangeHas } from '../core/key-order.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { GetOptions, RangeRequest, RangeResult } from '../types/store.ts';
-import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Mvcc } from './mvcc.ts';
 
 /** The state of one key. Throws `CompactedError`, `FutureRevisionError`, and for a bad key what `KeySpace.text` throws. */

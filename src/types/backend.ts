@@ -25,7 +25,7 @@ export interface Backend {
 export interface BackendCapabilities {
   /** `requestProgress` exists on its streams and keeps B5. */
   readonly progress: boolean;
-  /** `false` for a source that can only be read: `txn` and `compact` reject with `UnsupportedError`. */
+  /** `false` for a source that can only be read: `txn` rejects with `UnsupportedError`. Its history may still be compacted. */
   readonly writable: boolean;
 }
 

@@ -110,7 +110,8 @@ class Run {
       await this.#store.close();
       await settle();
       for (const { reading } of waiting) {
-        this.#same('read of a closed store', (reading?.outcome as { error: Error }).error.name, 'ClosedError');
+        const outcome = reading?.outcome ?? { value: undefined };
+        this.#same('read of a closed store', 'error' in outcome && (outcome.error as Error).name, 'ClosedError');
       }
       this.#store.get(this.#all);
     });

@@ -5,9 +5,9 @@ import { parse, violation, walk } from './syntax.ts';
 /** Files of test/ that define tests but have a name that no suite looks for: they would silently never run. */
 export function checkTestNames(files: readonly ProjectFile[]): readonly Violation[] {
   return files
-    .filter(({ path }) => !/^test\/(?:tidy|unit|property)\/.*\.test\.ts$/.test(path))
+    .filter(({ path }) => !/^test\/(?:tidy|unit|property|e2e)\/.*\.test\.ts$/.test(path))
     .filter((file) => definesTests(file))
-    .map((file) => violation(file, 0, 'defines tests, but is not test/{tidy,unit,property}/**/*.test.ts'));
+    .map((file) => violation(file, 0, 'defines tests, but is not test/{tidy,unit,property,e2e}/**/*.test.ts'));
 }
 
 /** Calls `it` or `test` that were imported from vitest. */

@@ -5,6 +5,10 @@ import type { Difference, Resource } from './difference.ts';
 import { delay, type RunState } from './run-state.ts';
 import { pick, pickFrom } from './seeded-random.ts';
 
+/** Wait between two lists while the store changes, */
+const BUSY_MS = 1;
+/** and while it does not: a live stream may be quiet for long. */
+const QUIET_MS = 50;
 /** One list in so many is of everything. */
 const WHOLE_EVERY = 8;
 /** Prefixes remembered to choose from. */
@@ -36,9 +40,10 @@ export class ListReader {
     for (const { key } of store.range({ prefix: '', keysOnly: true }).kvs) this.#learn(key);
     for (let isLast = false; !isLast; ) {
       isLast = isOver();
+      const before = this.#revision;
       const isWhole = isLast || pick(this.#random, WHOLE_EVERY) === 0;
       await this.#list(isWhole ? '' : pickFrom(this.#random, this.#prefixes));
-      await delay(clock, 1, signal);
+      await delay(clock, this.#revision === before ? QUIET_MS : BUSY_MS, signal);
     }
   }
 

@@ -65,6 +65,14 @@ export class StreamFeed {
 
   /** Resolves at the end of the stream. Throws `DataError` for a faulty event and `UsageError` for a late `killAt`. */
   async run(): Promise<void> {
+    try {
+      await this.#move();
+    } finally {
+      this.#cancelOutage?.();
+    }
+  }
+
+  async #move(): Promise<void> {
     const { backend, truth, changed, killAt, signal } = this.#options;
     await this.#list();
     backend.endList();
@@ -92,8 +100,8 @@ export class StreamFeed {
   async #list(): Promise<void> {
     for (;;) {
       // Silence counts from the first object on: a cluster may take its time to answer.
-      const isSilenceable = this.#options.isLive && this.#ordinal > 0;
-      const item = isSilenceable ? await this.#peekOrSilence() : await this.#peek();
+      const canBeSilent = this.#options.isLive && this.#ordinal > 0;
+      const item = canBeSilent ? await this.#peekOrSilence() : await this.#peek();
       if (item === 'silence') return;
       if (item.done === true && this.#ordinal === 0) throw new DataError(this.#options.action, 'it has no events');
       if (item.done === true || item.value.type !== 'ADDED') return;

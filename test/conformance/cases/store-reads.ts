@@ -13,7 +13,8 @@ test('store: a new one is empty, at revision 1, epoch 1', async () => {
 });
 
 test('store: two stores have two identities', async () => {
-  equal((await openStore()).identity === (await openStore()).identity, false);
+  const [first, second] = [await openStore(), await openStore()];
+  equal(first.identity === second.identity, false);
 });
 
 test('store: ready() resolves', async () => {

@@ -2,8 +2,8 @@ import {
   type Compare,
   DuplicateKeyError,
   LimitExceededError,
-  openStore,
   type Operation,
+  openStore,
   type TxnRequest,
 } from 'plimsoll';
 import { equal, rejects, test } from '../harness.ts';

@@ -78,6 +78,15 @@ describe('openStore with a backend', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('a permanent error leaves open what became of a write under way', async () => {
+    const { store, backend, clock } = await openRig({ before: ({ backend }) => backend.fail('range') });
+    backend.hang('txn');
+    const put = probe(store.put('k', '1'));
+    backend.fail('range', { error: PERMANENT });
+    await clock.advance(50);
+    expect(put.error).toMatchObject({ code: 'BACKEND', maybeCommitted: true });
+  });
+
   it('a permanent error after ready is tried again with backoff, and reads go on', async () => {
     const { store, history, backend, clock } = await openRig();
     fillTo(history, 3);

@@ -259,6 +259,19 @@ describe('data that were replaced', () => {
     expect([store.epoch, store.revision]).toEqual([2, 40]);
   });
 
+  it('a write is never left waiting, at whatever turn the data are replaced', async () => {
+    for (let turns = 0; turns < 60; turns++) {
+      const { store, backend, clock } = await liveRig();
+      const put = probe(store.put('k', 'old data'));
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      // Found by a question, not by the end of the stream: the reset can come between the answer and the wait.
+      backend.replace(createCommitHistory({ identity: 'other' }), { keepStreams: true });
+      const asked = probe(store.delete('none'));
+      await clock.advance(60_000);
+      expect([turns, put.state === 'pending', asked.state === 'pending']).toEqual([turns, false, false]);
+    }
+  });
+
   it('two data sets that answer in turns are not asked in a hot loop', async () => {
     const { store, history, backend, clock } = await liveRig();
     const other = createCommitHistory({ identity: 'other' });

@@ -157,6 +157,27 @@ describe('the log', () => {
     core.verify();
   });
 
+  it('keeps what it has written when the output region grows in the middle of an answer', () => {
+    const filled = (): { core: Core; slots: number[] } => {
+      const { core } = new CoreRig();
+      const slots = Array.from({ length: 3000 }, (_, index) => {
+        const keyId = core.internKey(`key${10_000 + index}`);
+        return core.append(keyId, 1 + Math.floor(index / 2000), 1, 1, 1, 0, false);
+      });
+      return { core, slots };
+    };
+    const answers: readonly (readonly [name: string, read: (core: Core) => Uint32Array, count: number])[] = [
+      ['replay', (core) => core.replay(EVERYTHING, 0, 0, 1e9), 3000],
+      ['eventsAt', (core) => core.eventsAt(EVERYTHING, 1, 0), 2000],
+      ['range', (core) => core.range(EVERYTHING, 2, 0), 3000],
+      ['range at an older revision', (core) => core.range(EVERYTHING, 1, 0), 2000],
+    ];
+    for (const [name, read, count] of answers) {
+      const { core, slots } = filled();
+      expect([...read(core)], name).toEqual(slots.slice(0, count));
+    }
+  });
+
   it('finds the next event of a narrow range behind a long foreign stretch, as drawn in log-scan.ts', () => {
     const { core } = new CoreRig();
     const [a, b] = [core.internKey('a'), core.internKey('b')];

@@ -111,6 +111,34 @@ describe('the memory limit', () => {
     core.verify();
   });
 
+  it('does not let a read take the memory that the last possible commit was promised', () => {
+    /** Commits of 300 long keys until one is refused; before the `greedy`-th, reads that want much memory. */
+    const fill = (greedy: number): number => {
+      const core = new Core(coreModule(), { memoryBytesMax: LIMIT });
+      for (let batch = 1; ; batch++) {
+        try {
+          core.reserve('load', { events: 300, newKeys: 300, newKeyBytes: 60_000, longestKeyBytes: 200 });
+        } catch (error) {
+          expect(error).toBeInstanceOf(StoreFullError);
+          return batch - 1;
+        }
+        for (const length of batch === greedy ? [10_000, 30_000, 60_000, 120_000] : []) {
+          try {
+            core.findKey('q'.repeat(length));
+          } catch (error) {
+            expect(error).toBeInstanceOf(StoreFullError);
+          }
+        }
+        for (let index = 0; index < 300; index++) {
+          core.append(core.internKey(`${batch}/${index}/`.padEnd(200, 'k')), batch, batch, batch, 1, 0, false);
+        }
+      }
+    };
+    const batches = fill(0);
+    expect(batches).toBeGreaterThan(3);
+    for (let greedy = batches - 2; greedy <= batches; greedy++) expect(fill(greedy)).toBeGreaterThanOrEqual(greedy);
+  });
+
   it('changes nothing when an unreserved write is refused', () => {
     const core = new Core(coreModule(), { memoryBytesMax: 300_000 });
     let commit = 0;

@@ -33,7 +33,7 @@ const BAD: [string, unknown, string, string][] = [
   ['a Set', [new Set()], '/0', 'is not a plain object'],
   ['a class instance', new Point(), '', 'is not a plain object'],
   ['bytes inside data', { bytes: Uint8Array.of(1) }, '/bytes', 'is not a plain object'],
-  ['an array with a hole', [1, , 2], '/1', 'is not JSON data but undefined'],
+  ['an array with a hole', Object.assign(new Array(3), { 0: 1, 2: 2 }), '/1', 'is not JSON data but undefined'],
   ['undefined in an array', [undefined], '/0', 'is not JSON data but undefined'],
   ['a toJSON method', { toJSON: () => 1 }, '/toJSON', 'is not JSON data but function'],
   ['a circle', circular, `${'/self'.repeat(VALUE_DEPTH_MAX + 1)}`, `is nested deeper than ${VALUE_DEPTH_MAX} levels`],
@@ -320,7 +320,7 @@ describe('codecs', () => {
     const readers = [new Reader(store.watch({ prefix: '' })), new Reader(store.watch({ key: 'k' }))];
     await store.put('k', { a: 1 });
     for (const reader of readers) await reader.drain();
-    const [first, second] = readers.map(({ batches }) => (batches[0]?.events[0]?.kv as { value: unknown }).value);
+    const [first, second] = readers.map(({ batches }) => Object(batches[0]?.events[0]?.kv).value as unknown);
     expect(first).toEqual({ a: 1 });
     expect(first).toBe(second);
   });
