@@ -1,7 +1,7 @@
 import { firstSince, historyLength, versionAt } from './history';
 import { keyWordAt } from './index-page';
 import { contains, openRange, openWalk, pointKey, RangeKind, rangeKind, walkFrom, walkNext, walkTo } from './key-range';
-import { headWord } from './keys';
+import { headWord, NO_HEAD } from './keys';
 import { commitAt, entryAt, firstEntrySince, logLength } from './revision-log';
 import { outputRegion } from './scratch';
 import { Status } from './status';
@@ -175,8 +175,8 @@ function earliestSince(from: f64, most: u32): f64 {
 function firstOf(keyId: u32, from: f64): f64 {
   const head = headWord(keyId);
   // Most keys have not changed since: one look at the newest version settles it.
+  if (head == NO_HEAD || commitOf(<i32>(head & LOW_BITS)) < from) return Infinity;
   const length = historyLength(keyId);
-  if (length == 0 || commitOf(<i32>(head & LOW_BITS)) < from) return Infinity;
   for (let index = firstSince(keyId, from); index < length; index++) {
     const slot = versionAt(keyId, index);
     if (passes(keyWordOf(slot))) return commitOf(slot);

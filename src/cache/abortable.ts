@@ -52,15 +52,13 @@ export class AbortableItems<T> {
     signal.addEventListener('abort', () => this.#reject(signal.reason), { once: true });
   }
 
-  /** The next item. Rejects with the signal's reason once it aborted, also when an item was on its way. */
-  async next(): Promise<IteratorResult<T, unknown>> {
-    this.#signal.throwIfAborted();
-    const result = await new Promise<IteratorResult<T, unknown>>((resolve, reject) => {
+  /** The next item. Rejects with the signal's reason once it aborted; an item may be on its way then. */
+  next(): Promise<IteratorResult<T, unknown>> {
+    return new Promise((resolve, reject) => {
+      if (this.#signal.aborted) return reject(this.#signal.reason);
       this.#reject = reject;
       attempt(() => this.#items.next()).then(resolve, reject);
     });
-    this.#signal.throwIfAborted();
-    return result;
   }
 
   /** Tells the stream that nobody reads it any more; not to be waited for. */

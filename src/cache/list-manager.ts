@@ -223,6 +223,8 @@ export class ListManager<V, K extends Key> {
     try {
       for (;;) {
         const { value, done } = await items.next();
+        // It may have been on its way when the connection was given up.
+        signal.throwIfAborted();
         if (done === true) throw new BackendError('follow the backend', 'the stream ended');
         if (this.#state === 'opening') this.#opened(value, seen);
         else this.#apply(value);

@@ -4,7 +4,7 @@ import { calm, step } from './replica-steps.ts';
 import { type Mode, World } from './replica-world.ts';
 
 const STEPS = 150;
-const PROGRAMS = sized({ smoke: 200, full: 4_000 });
+const PROGRAMS = sized({ smoke: 300, full: 6_000 });
 
 /** Runs one program to its end; `true` if a replacement went unnoticed in it. */
 async function runProgram(seed: number, mode: Mode): Promise<boolean> {

@@ -48,7 +48,7 @@ describe('untilAborted', () => {
 });
 
 describe('AbortableItems', () => {
-  it('gives no item that was on its way when the signal aborted', async () => {
+  it('ends with the reason of its signal, for good', async () => {
     const abort = new AbortController();
     const items = new AbortableItems({ next: async () => ({ value: 1, done: false }) }, abort.signal);
     expect((await items.next()).value).toBe(1);

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/open-store.ts';
+import { textCodec } from '../../../src/store/codecs.ts';
 import { createCommitHistory } from '../../../src/testing/commit-history.ts';
+import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
+import type { Backend, BackendTxnResponse } from '../../../src/types/backend.ts';
 import { BackendError, CompactedError, IdentityChangedError, NotReadyError } from '../../../src/types/errors.ts';
 import { brief, Consumer, fillTo, openRig, probe, type ReplicaRig } from '../../support/replica-rig.ts';
 
@@ -257,6 +261,33 @@ describe('data that were replaced', () => {
     await clock.advance(5_000);
     expect(put.error).toBeInstanceOf(IdentityChangedError);
     expect([store.epoch, store.revision]).toEqual([2, 40]);
+  });
+
+  it('a write whose answer comes while a reset is on its way does not wait in the new epoch', async () => {
+    for (let distance = 0; distance < 8; distance++) {
+      const clock = createVirtualClock();
+      const history = createCommitHistory();
+      fillTo(history, 5);
+      const answers: ((answer: BackendTxnResponse) => void)[] = [];
+      const backend: Backend = {
+        capabilities: history.capabilities,
+        range: (request) => history.range(request),
+        status: (request) => history.status(request),
+        watch: (request) => history.watch(request),
+        compact: (request) => history.compact(request),
+        txn: () => new Promise((resolve) => answers.push(resolve)),
+        [Symbol.asyncDispose]: async () => {},
+      };
+      const store = await openStore<string>({ backend, clock, codec: textCodec(), random: () => 0 });
+      const foreign = probe(store.delete('none'));
+      const put = probe(store.put('k', 'old data'));
+      await clock.settle();
+      answers[0]?.({ identity: 'other', revision: 9, succeeded: true, responses: [] });
+      for (let turn = 0; turn < distance; turn++) await Promise.resolve();
+      answers[1]?.({ identity: 'history', revision: 50, succeeded: true, responses: [] });
+      await clock.advance(60_000);
+      expect([distance, foreign.state, put.state, store.epoch]).toEqual([distance, 'rejected', 'rejected', 2]);
+    }
   });
 
   it('a write is never left waiting, at whatever turn the data are replaced', async () => {

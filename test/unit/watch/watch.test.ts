@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ClosedError, CompactedError, IdentityChangedError } from '../../../src/types/errors.ts';
+import type { WatchOptions } from '../../../src/types/store.ts';
 import { brief, open3kv, openTestStore, Reader, settle } from '../store/fixture.ts';
 
 /**
@@ -222,27 +223,49 @@ describe('what a watch delivers', () => {
     }
   });
 
-  it('equal watches share a batch, and only what is frozen all through', async () => {
+  it('watches that wait for the same commit share one batch, if it is frozen all through', async () => {
     const { store } = await openTestStore<unknown>();
-    const open = (options: object) => new Reader(store.watch({ prefix: 'b' }, options));
-    const readers = [
-      open({}),
-      open({}),
-      open({ prevKv: true }),
+    const open = (options: WatchOptions = {}) => new Reader(store.watch({ prefix: 'b' }, options));
+    const readers = [open(), open(), open({ prevKv: true }), open(), open({ filter: 'noput' })];
+    readers.push(
       open({ filter: 'nodelete' }),
+      new Reader(store.watch({ start: 'b' })),
       new Reader(store.watch({ key: 'b' })),
-    ];
-    const values = [{ a: 1 }, Uint8Array.of(1), 'text'];
-    for (const value of values) await store.put('b', value);
-    for (const reader of readers) await reader.drain();
-    const [first, second, ...others] = readers.map(({ batches }) => batches);
-    expect(first).toEqual(second);
-    expect(first?.[1] === second?.[1]).toBe(false);
-    expect(others.map((batches) => batches.map(({ events }) => 'prevKv' in (events[0] ?? {})))).toEqual([
-      [false, true, true],
-      [false, false, false],
-      [false, false, false],
-    ]);
+    );
+    const allWait = async () => {
+      for (const reader of readers) await reader.drain();
+    };
+    await allWait();
+    for (const value of [{ a: 1 }, Uint8Array.of(1), 'text', [1]]) {
+      await store.put('b', value);
+      await allWait();
+    }
+    await store.txn({
+      then: [
+        { type: 'delete', key: 'b' },
+        { type: 'put', key: 'bb', value: 1 },
+      ],
+    });
+    await allWait();
+    const [first = [], second = [], prev = [], , noput = [], nodelete = [], interval = [], point = []] = readers.map(
+      ({ batches }) => batches,
+    );
+    const same = (index: number) => first[index] === second[index];
+    expect(first.map((_, index) => same(index))).toEqual([true, false, true, true, true]);
+    for (const other of [second, interval]) expect(other).toEqual(first);
+    const previous = prev.map(({ events }) => events.map(({ prevKv }) => prevKv?.modRevision));
+    expect(previous).toEqual([[undefined], [2], [3], [4], [5, undefined]]);
+    const types = (batches: typeof first) => batches.map(({ events }) => events.map(({ type }) => type));
+    expect([types(noput), types(nodelete).at(-1), types(point).at(-1)]).toEqual([[['delete']], ['put'], ['delete']]);
+  });
+
+  it('M29: a batch made before a compaction is not handed out after it', async () => {
+    const { store } = await openPuts(2);
+    const readers = [1, 2].map(() => new Reader(store.watch({ key: 'foo' }, { prevKv: true })));
+    await store.put('foo', 9);
+    expect(await readers[0]?.take()).toEqual(['4: put foo(2,4,3) <foo(2,3,2)']);
+    await store.compact(4);
+    expect(await readers[1]?.take()).toEqual(['4: put foo(2,4,3)']);
   });
 
   it('25, M28: initial on an empty prefix is one empty batch with the revision, then live', async () => {
