@@ -54,5 +54,10 @@ export default defineConfig([
     ...common,
     entry: { 'mod.static': 'src/mod.ts', 'testing.static': 'src/testing/mod.ts' },
     esbuildPlugins: [staticModule],
+    // Names are by content, and some content is the same in both bundles.
+    esbuildOptions: (options, context) => {
+      common.esbuildOptions?.(options, context);
+      options.chunkNames = 'static-[hash]';
+    },
   },
 ]);

@@ -26,9 +26,7 @@ export function newestCommit(): f64 {
 }
 
 /** Appends a version and answers its slot; Full or Invalid change nothing. Commits never decrease. */
-export function append(
-  keyId: i32, commit: f64, mod: f64, create: f64, version: u32, lease: u32, tombstone: bool,
-): i32 {
+export function append(keyId: i32, commit: f64, mod: f64, create: f64, version: u32, lease: u32, tombstone: bool): i32 {
   if (!isKey(keyId) || !(commit >= newest)) return Status.Invalid;
   const key = <u32>keyId;
   if (!roomForVersion() || !roomForEntry() || !roomInHistory(key)) return Status.Full;

@@ -82,7 +82,7 @@ export function sweptEntries(): u32 {
 /** The budget, or what the present output region can report when memory is out: compaction must not need memory. */
 function boundByOutput(budget: u32): u32 {
   const most = logLength() < budget ? logLength() : budget;
-  if (outputRegion(<usize>(HEADER_WORDS + most * WORDS_PER_ENTRY) << 2) != 0) return most;
+  if (outputRegion((<usize>(HEADER_WORDS + most * WORDS_PER_ENTRY)) << 2) != 0) return most;
   return (<u32>(outputCapacityBytes() >> 2) - HEADER_WORDS) / WORDS_PER_ENTRY;
 }
 
@@ -101,7 +101,7 @@ function leave(slot: i32): void {
   if (headWord(keyId) != NO_HEAD) return;
   removeEntry(keyId);
   releaseKey(keyId);
-  store<u32>(output + (<usize>(HEADER_WORDS + freedMax + dropped) << 2), keyId);
+  store<u32>(output + ((<usize>(HEADER_WORDS + freedMax + dropped)) << 2), keyId);
   dropped++;
 }
 
@@ -117,6 +117,6 @@ function supersede(slot: i32): void {
 function free(slot: i32): void {
   releaseVersion(slot);
   assert(freed < freedMax);
-  store<i32>(output + (<usize>(HEADER_WORDS + freed) << 2), slot);
+  store<i32>(output + ((<usize>(HEADER_WORDS + freed)) << 2), slot);
   freed++;
 }

@@ -30,13 +30,26 @@ export { reserve } from './reserve';
 export { append } from './append';
 export { slotAt } from './history';
 export {
-  commitRevision, createRevision, keyOfVersion, leaseTag, modRevision, tombstoneFlag, versionCount, versionNumber,
+  commitRevision,
+  createRevision,
+  keyOfVersion,
+  leaseTag,
+  modRevision,
+  tombstoneFlag,
+  versionCount,
+  versionNumber,
 } from './versions';
 
 // reads at a revision, the log, compaction
 export { count, range } from './reads';
 export {
-  commitFromEnd, entriesFrom, eventsAt, firstCommit, lastCommit, nextCommit, replay,
+  commitFromEnd,
+  entriesFrom,
+  eventsAt,
+  firstCommit,
+  lastCommit,
+  nextCommit,
+  replay,
 } from './log-scan';
 export { logLength } from './revision-log';
 export { compactStep } from './compaction';

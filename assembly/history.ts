@@ -1,9 +1,17 @@
 import {
-  headSlot, headWord, isKey, NO_HEAD, olderVector, oldestSlot, setHeadWord, setOlderVector, setOldestSlot,
+  headSlot,
+  headWord,
+  isKey,
+  NO_HEAD,
+  olderVector,
+  oldestSlot,
+  setHeadWord,
+  setOlderVector,
+  setOldestSlot,
 } from './keys';
 import { allocate, classBytes, classOf, release } from './slab';
-import { commitOf, LOW_BITS, TOP_BIT } from './versions';
 import { Status } from './status';
+import { commitOf, LOW_BITS, TOP_BIT } from './versions';
 
 /**
  * The versions of one key in commit order: the newest in the key record, the older ones in a vector.
@@ -43,12 +51,12 @@ const SHRINK_ROOM_MIN: u32 = 64;
 const vectorsByClass: usize = memory.data(868, 16);
 
 export function vectorsOfClass(sizeClass: u32): u32 {
-  return load<u32>(vectorsByClass + (<usize>sizeClass << 2));
+  return load<u32>(vectorsByClass + ((<usize>sizeClass) << 2));
 }
 
 /** Block size of the vector that replaces a full one of `count` slots. */
 export function grownBytes(count: u32): usize {
-  return HEADER + (<usize>(count + (count >> 1) + 1) << 2);
+  return HEADER + ((<usize>(count + (count >> 1) + 1)) << 2);
 }
 
 /** How many slots a vector of this class holds. */
@@ -72,7 +80,7 @@ export function versionAt(keyId: u32, index: u32): i32 {
     assert(index == older);
     return <i32>(headWord(keyId) & LOW_BITS);
   }
-  return load<i32>(slots(vector) + (<usize>index << 2));
+  return load<i32>(slots(vector) + ((<usize>index) << 2));
 }
 
 /** Index of the key's first version with commit >= `revision` (its length when there is none). */
@@ -104,10 +112,10 @@ export function newestAt(keyId: u32, revision: f64): i32 {
   let high = load<u32>(vector, COUNT);
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (commitOf(load<i32>(base + (<usize>middle << 2))) <= revision) low = middle + 1;
+    if (commitOf(load<i32>(base + ((<usize>middle) << 2))) <= revision) low = middle + 1;
     else high = middle;
   }
-  return low == 0 ? -1 : load<i32>(base + (<usize>(low - 1) << 2));
+  return low == 0 ? -1 : load<i32>(base + ((<usize>(low - 1)) << 2));
 }
 
 /** Makes sure that one more version can be pushed. False: memory is out. */
@@ -131,7 +139,7 @@ export function pushVersion(keyId: u32, slot: i32, tombstone: bool): void {
   } else {
     const vector = olderVector(keyId);
     const count = load<u32>(vector, COUNT);
-    store<u32>(slots(vector) + (<usize>count << 2), head & LOW_BITS);
+    store<u32>(slots(vector) + ((<usize>count) << 2), head & LOW_BITS);
     store<u32>(vector, count + 1, COUNT);
   }
   setHeadWord(keyId, tombstone ? <u32>slot | TOP_BIT : <u32>slot);
@@ -167,10 +175,10 @@ function trim(keyId: u32): usize {
   const base = slots(vector);
   if (count == 0 || load<i32>(base) == oldest) return vector;
   let freed: u32 = 1;
-  while (freed < count && load<i32>(base + (<usize>freed << 2)) != oldest) freed++;
+  while (freed < count && load<i32>(base + ((<usize>freed) << 2)) != oldest) freed++;
   assert(freed < count);
   if (startOf(vector) + freed > START_MAX) {
-    memory.copy(vector + HEADER, base + (<usize>freed << 2), <usize>(count - freed) << 2);
+    memory.copy(vector + HEADER, base + ((<usize>freed) << 2), (<usize>(count - freed)) << 2);
     store<u32>(vector, vectorClass(vector));
   } else {
     store<u32>(vector, load<u32>(vector) + (freed << 8));
@@ -184,7 +192,7 @@ function trim(keyId: u32): usize {
 /** Address of the first slot of a vector. */
 @inline
 function slots(vector: usize): usize {
-  return vector + HEADER + (<usize>startOf(vector) << 2);
+  return vector + HEADER + ((<usize>startOf(vector)) << 2);
 }
 
 @inline
@@ -197,7 +205,7 @@ function vectorClass(vector: usize): u32 {
 }
 
 function slideBack(vector: usize): void {
-  memory.copy(vector + HEADER, slots(vector), <usize>load<u32>(vector, COUNT) << 2);
+  memory.copy(vector + HEADER, slots(vector), (<usize>load<u32>(vector, COUNT)) << 2);
   store<u32>(vector, vectorClass(vector));
 }
 
@@ -209,7 +217,7 @@ function moveVector(keyId: u32, vector: usize, count: u32): bool {
   store<u32>(block, sizeClass);
   store<u32>(block, count, COUNT);
   if (vector != 0) {
-    memory.copy(block + HEADER, slots(vector), <usize>count << 2);
+    memory.copy(block + HEADER, slots(vector), (<usize>count) << 2);
     releaseVector(vector);
   }
   countVector(sizeClass, 1);
@@ -224,6 +232,6 @@ function releaseVector(vector: usize): void {
 }
 
 function countVector(sizeClass: u32, change: i32): void {
-  const counter = vectorsByClass + (<usize>sizeClass << 2);
+  const counter = vectorsByClass + ((<usize>sizeClass) << 2);
   store<u32>(counter, load<u32>(counter) + <u32>change);
 }

@@ -1,12 +1,39 @@
 import {
-  childAt, closeGap, countOf, INNER_MAX, isLeaf, LEAF_MAX, liveAt, maxOf, moveEntries, nextOf, openGap, separatorAt,
-  setChild, setCount, setFences, setLiveAt, setNext, setSeparator, writeHead,
+  childAt,
+  closeGap,
+  countOf,
+  INNER_MAX,
+  isLeaf,
+  LEAF_MAX,
+  liveAt,
+  maxOf,
+  moveEntries,
+  nextOf,
+  openGap,
+  separatorAt,
+  setChild,
+  setCount,
+  setFences,
+  setLiveAt,
+  setNext,
+  setSeparator,
+  writeHead,
 } from './index-page';
 import { countFreed } from './key-index';
 import { keyBlock, releaseBlock } from './keys';
 import { givePage } from './pages';
 import {
-  descend, highFence, isFound, leafPage, leafPosition, lowFence, pathIndex, pathPage, plantRoot, rootPage, setStep,
+  descend,
+  highFence,
+  isFound,
+  leafPage,
+  leafPosition,
+  lowFence,
+  pathIndex,
+  pathPage,
+  plantRoot,
+  rootPage,
+  setStep,
   treeHeight,
 } from './tree-path';
 

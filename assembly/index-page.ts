@@ -93,28 +93,28 @@ export function idsOf(page: usize): usize {
 }
 
 export function keyWordAt(page: usize, index: u32): u32 {
-  return load<u32>(page + IDS + (<usize>index << 2));
+  return load<u32>(page + IDS + ((<usize>index) << 2));
 }
 
 export function setKeyWord(page: usize, index: u32, word: u32): void {
-  store<u32>(page + IDS + (<usize>index << 2), word);
+  store<u32>(page + IDS + ((<usize>index) << 2), word);
 }
 
 export function separatorAt(page: usize, index: u32): usize {
-  return load<usize>(page + SEPARATORS + (<usize>index << 2));
+  return load<usize>(page + SEPARATORS + ((<usize>index) << 2));
 }
 
 export function setSeparator(page: usize, index: u32, block: usize): void {
-  store<usize>(page + SEPARATORS + (<usize>index << 2), block);
+  store<usize>(page + SEPARATORS + ((<usize>index) << 2), block);
 }
 
 @inline
 export function childAt(page: usize, index: u32): usize {
-  return load<usize>(page + CHILDREN + (<usize>index << 2));
+  return load<usize>(page + CHILDREN + ((<usize>index) << 2));
 }
 
 export function setChild(page: usize, index: u32, child: usize): void {
-  store<usize>(page + CHILDREN + (<usize>index << 2), child);
+  store<usize>(page + CHILDREN + ((<usize>index) << 2), child);
 }
 
 /** Address of an inner page's live counts. */
@@ -124,11 +124,11 @@ export function liveOf(page: usize): usize {
 }
 
 export function liveAt(page: usize, index: u32): u32 {
-  return load<u32>(page + LIVE + (<usize>index << 2));
+  return load<u32>(page + LIVE + ((<usize>index) << 2));
 }
 
 export function setLiveAt(page: usize, index: u32, live: u32): void {
-  store<u32>(page + LIVE + (<usize>index << 2), live);
+  store<u32>(page + LIVE + ((<usize>index) << 2), live);
 }
 
 /** The length-prefixed bytes an entry is ordered by. */
@@ -137,7 +137,7 @@ export function blockAt(page: usize, index: u32): usize {
 }
 
 export function storedHead(page: usize, index: u32): u64 {
-  return load<u64>(page + HEADS + (<usize>index << 3));
+  return load<u64>(page + HEADS + ((<usize>index) << 3));
 }
 
 /** Order of an entry's bytes against a key. */
@@ -170,7 +170,7 @@ export function search(page: usize, from: u32, key: usize, length: usize, bound:
 export function writeHead(page: usize, index: u32): void {
   const block = blockAt(page, index);
   const head = block == 0 ? 0 : headAt(block + 4, <usize>load<u32>(block), prefixOf(page));
-  store<u64>(page + HEADS + (<usize>index << 3), head);
+  store<u64>(page + HEADS + ((<usize>index) << 3), head);
 }
 
 /** Sets the fences' common prefix; rewrites the heads when it is another one. Fences are blocks, 0 for none. */

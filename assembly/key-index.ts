@@ -1,15 +1,46 @@
 import { commonPrefix, compareBytes, countTopBits, sumWords } from './bytes';
 import {
-  blockAt, countOf, idsOf, initPage, INNER_MAX, keyWordAt, LEAF_MAX, levelOf, liveOf, moveEntries, nextOf, openGap,
-  prefixOf, separatorAt, setChild, setCount, setFences, setKeyWord, setLiveAt, setNext, setPrefix, setSeparator,
+  blockAt,
+  countOf,
+  INNER_MAX,
+  idsOf,
+  initPage,
+  keyWordAt,
+  LEAF_MAX,
+  levelOf,
+  liveOf,
+  moveEntries,
+  nextOf,
+  openGap,
+  prefixOf,
+  separatorAt,
+  setChild,
+  setCount,
+  setFences,
+  setKeyWord,
+  setLiveAt,
+  setNext,
+  setPrefix,
+  setSeparator,
   writeHead,
 } from './index-page';
 import { copyBlock, createKey, keyBlock, releaseKey, roomForKey } from './keys';
 import { roomForPages, takePage } from './pages';
 import { Status } from './status';
 import {
-  addLive, descend, endsAt, highFence, isFound, leafPage, leafPosition, lowFence, markEnd, pathIndex, pathPage,
-  plantRoot, treeHeight,
+  addLive,
+  descend,
+  endsAt,
+  highFence,
+  isFound,
+  leafPage,
+  leafPosition,
+  lowFence,
+  markEnd,
+  pathIndex,
+  pathPage,
+  plantRoot,
+  treeHeight,
 } from './tree-path';
 import { LOW_BITS, TOP_BIT } from './versions';
 

@@ -67,7 +67,12 @@ export function eventsAt(pointer: usize, startLength: usize, endLength: i32, com
  * (at least one). Answers their number or Full.
  */
 export function replay(
-  pointer: usize, startLength: usize, endLength: i32, from: f64, eventFilter: i32, most: u32,
+  pointer: usize,
+  startLength: usize,
+  endLength: i32,
+  from: f64,
+  eventFilter: i32,
+  most: u32,
 ): i32 {
   openRange(pointer, startLength, endLength);
   filter = eventFilter;
@@ -114,9 +119,9 @@ export function lastCommit(): f64 {
 }
 
 function write(index: u32, slot: i32): bool {
-  const output = outputRegion(<usize>(index + 1) << 2);
+  const output = outputRegion((<usize>(index + 1)) << 2);
   if (output == 0) return false;
-  store<i32>(output + (<usize>index << 2), slot);
+  store<i32>(output + ((<usize>index) << 2), slot);
   return true;
 }
 

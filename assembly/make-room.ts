@@ -27,9 +27,7 @@ const EVENTS_MAX: u32 = 128;
 let held: usize = 0;
 
 /** False: there is no room; what was claimed on the way stays free for later. */
-export function makeRoom(
-  events: u32, newKeys: u32, longest: usize, separator: usize, leaves: u32, pages: u32,
-): bool {
+export function makeRoom(events: u32, newKeys: u32, longest: usize, separator: usize, leaves: u32, pages: u32): bool {
   if (events > EVENTS_MAX || newKeys > EVENTS_MAX) return false;
   setTight(true);
   held = 0;
@@ -67,13 +65,13 @@ function hold(bytes: usize, count: u32): bool {
 function holdVectors(events: u32): bool {
   let left = events;
   for (let sizeClass = classCount() - 1; sizeClass > 0 && left > 0; sizeClass--) {
-    const vectors = vectorsOfClass(sizeClass) < left ? vectorsOfClass(sizeClass) : left;
+    const vectors = min<u32>(vectorsOfClass(sizeClass), left);
     if (!hold(grownBytes(roomOfClass(sizeClass)), vectors)) return false;
     left -= vectors;
   }
   // A further growth to n slots takes n/3 appends: the i-th largest of them has at most 3 x events / i slots.
   for (let rank: u32 = 1; rank <= events; rank++) {
-    if (!hold(grownBytes(events * 3 / rank), 1)) return false;
+    if (!hold(grownBytes((events * 3) / rank), 1)) return false;
   }
   return true;
 }

@@ -1,10 +1,20 @@
-import { keyWordAt } from './index-page';
-import { countNewest, openRange, openWalk, pointKey, RangeKind, rangeKind, walkFrom, walkNext, walkTo } from './key-range';
-import { headWord } from './keys';
+import { newestCommit } from './append';
 import { newestAt } from './history';
+import { keyWordAt } from './index-page';
+import {
+  countNewest,
+  openRange,
+  openWalk,
+  pointKey,
+  RangeKind,
+  rangeKind,
+  walkFrom,
+  walkNext,
+  walkTo,
+} from './key-range';
+import { headWord } from './keys';
 import { outputRegion } from './scratch';
 import { Status } from './status';
-import { newestCommit } from './append';
 import { keyWordOf, LOW_BITS, TOP_BIT } from './versions';
 
 /**
@@ -55,12 +65,12 @@ function rangeNewest(most: u32): i32 {
   for (let leaf = openWalk(); leaf != 0 && written < most; leaf = walkNext(leaf)) {
     const from = walkFrom(leaf);
     const stop = walkTo(leaf);
-    const output = outputRegion(<usize>(written + stop - from) << 2);
+    const output = outputRegion((<usize>(written + stop - from)) << 2);
     if (output == 0) return Status.Full;
     for (let index = from; index < stop && written < most; index++) {
       const word = keyWordAt(leaf, index);
       if ((word & TOP_BIT) != 0) continue;
-      store<u32>(output + (<usize>written << 2), headWord(word));
+      store<u32>(output + ((<usize>written) << 2), headWord(word));
       written++;
     }
   }
@@ -72,12 +82,12 @@ function rangeAt(revision: f64, most: u32): i32 {
   for (let leaf = openWalk(); leaf != 0 && written < most; leaf = walkNext(leaf)) {
     const from = walkFrom(leaf);
     const stop = walkTo(leaf);
-    const output = outputRegion(<usize>(written + stop - from) << 2);
+    const output = outputRegion((<usize>(written + stop - from)) << 2);
     if (output == 0) return Status.Full;
     for (let index = from; index < stop && written < most; index++) {
       const slot = liveAt(keyWordAt(leaf, index) & LOW_BITS, revision);
       if (slot < 0) continue;
-      store<i32>(output + (<usize>written << 2), slot);
+      store<i32>(output + ((<usize>written) << 2), slot);
       written++;
     }
   }

@@ -49,8 +49,13 @@ export function reserve(events: u32, newKeys: u32, keyBytes: usize, longest: usi
   need += <u64>versionChunks * VERSION_CHUNK_BYTES + <u64>keyChunks * KEY_CHUNK_BYTES;
   const blocks =
     <u64>events * (VECTOR_BYTES_PER_EVENT + <u32>FAR_BYTES) +
-    <u64>keyBytes + (<u64>newKeys << 2) + <u64>leaves * (separator + 4) + outgrownVectors(events) +
-    directoryClaim(versionTable, versionChunks) + directoryClaim(keyTable, keyChunks) + logDirectoryClaim(logPages);
+    <u64>keyBytes +
+    ((<u64>newKeys) << 2) +
+    <u64>leaves * (separator + 4) +
+    outgrownVectors(events) +
+    directoryClaim(versionTable, versionChunks) +
+    directoryClaim(keyTable, keyChunks) +
+    logDirectoryClaim(logPages);
   need += worstClaim(blocks, <u64>events * 3 + newKeys + leaves);
   setTight(false);
   if (need < 0x7fffffff && promise(<usize>need)) return Status.Ok;

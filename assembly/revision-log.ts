@@ -37,7 +37,7 @@ export function logLength(): u32 {
 @inline
 export function entryAt(index: u32): i32 {
   const position = first + index;
-  return load<i32>(load<usize>(cell(position >> PAGE_SHIFT)) + (<usize>(position & OFFSET_MASK) << 2));
+  return load<i32>(load<usize>(cell(position >> PAGE_SHIFT)) + ((<usize>(position & OFFSET_MASK)) << 2));
 }
 
 /** Commit revision of the `index`-th entry. */
@@ -80,7 +80,7 @@ export function roomForEntry(): bool {
 
 /** Adds the newest entry. Needs `roomForEntry`. */
 export function pushEntry(slot: i32): void {
-  store<i32>(load<usize>(cell(end >> PAGE_SHIFT)) + (<usize>(end & OFFSET_MASK) << 2), slot);
+  store<i32>(load<usize>(cell(end >> PAGE_SHIFT)) + ((<usize>(end & OFFSET_MASK)) << 2), slot);
   end++;
 }
 
@@ -103,7 +103,7 @@ export function pagesAhead(entries: u32): u32 {
 /** Bytes that directories for `pages` more pages may take, nothing when the present one has the cells. */
 export function logDirectoryClaim(pages: u32): usize {
   const need = pagesInUse() + pages + 1;
-  return need <= cells ? 0 : <usize>(need + FIRST_CELLS) << 4;
+  return need <= cells ? 0 : (<usize>(need + FIRST_CELLS)) << 4;
 }
 
 /** Makes sure that the directory has cells for `pages` more pages. False: memory is out. */
@@ -116,7 +116,7 @@ export function roomForCells(pages: u32): bool {
 
 /** Size of the directory's block, for `verify`. */
 export function logDirectoryBytes(): usize {
-  return <usize>cells << 2;
+  return (<usize>cells) << 2;
 }
 
 /** Pages between the oldest and the newest entry, the partly filled ones included. */
@@ -127,20 +127,20 @@ export function pagesInUse(): u32 {
 
 @inline
 function cell(page: u32): usize {
-  return directory + (<usize>(page & (cells - 1)) << 2);
+  return directory + ((<usize>(page & (cells - 1))) << 2);
 }
 
 function growDirectory(): bool {
   const wanted = cells == 0 ? FIRST_CELLS : cells << 1;
-  const fresh = allocate(<usize>wanted << 2);
+  const fresh = allocate((<usize>wanted) << 2);
   if (fresh == 0) return false;
-  assert(classBytes(classOf(<usize>wanted << 2)) == <usize>wanted << 2);
-  memory.fill(fresh, 0, <usize>wanted << 2);
+  assert(classBytes(classOf((<usize>wanted) << 2)) == (<usize>wanted) << 2);
+  memory.fill(fresh, 0, (<usize>wanted) << 2);
   const old = first >> PAGE_SHIFT;
   for (let page: u32 = 0; page < cells; page++) {
-    store<usize>(fresh + (<usize>((old + page) & (wanted - 1)) << 2), load<usize>(cell(old + page)));
+    store<usize>(fresh + ((<usize>((old + page) & (wanted - 1))) << 2), load<usize>(cell(old + page)));
   }
-  if (directory != 0) release(directory, <usize>cells << 2);
+  if (directory != 0) release(directory, (<usize>cells) << 2);
   directory = fresh;
   cells = wanted;
   return true;

@@ -99,12 +99,12 @@ export function setTight(isTight: bool): void {
 
 /** First block of a free list, for `verify`. */
 export function firstFree(sizeClass: u32): usize {
-  return load<usize>(lists + (<usize>sizeClass << 2));
+  return load<usize>(lists + ((<usize>sizeClass) << 2));
 }
 
 /** Length of a free list. */
 export function freeBlocks(sizeClass: u32): u32 {
-  return load<u32>(counts + (<usize>sizeClass << 2));
+  return load<u32>(counts + ((<usize>sizeClass) << 2));
 }
 
 export function classCount(): u32 {
@@ -152,17 +152,17 @@ function donate(from: usize, end: usize): void {
 }
 
 function push(block: usize, sizeClass: u32): void {
-  const list = lists + (<usize>sizeClass << 2);
+  const list = lists + ((<usize>sizeClass) << 2);
   store<usize>(block, load<usize>(list));
   store<usize>(list, block);
-  store<u32>(counts + (<usize>sizeClass << 2), freeBlocks(sizeClass) + 1);
+  store<u32>(counts + ((<usize>sizeClass) << 2), freeBlocks(sizeClass) + 1);
 }
 
 function pop(sizeClass: u32): usize {
-  const list = lists + (<usize>sizeClass << 2);
+  const list = lists + ((<usize>sizeClass) << 2);
   const block = load<usize>(list);
   if (block == 0) return 0;
   store<usize>(list, load<usize>(block));
-  store<u32>(counts + (<usize>sizeClass << 2), freeBlocks(sizeClass) - 1);
+  store<u32>(counts + ((<usize>sizeClass) << 2), freeBlocks(sizeClass) - 1);
   return block;
 }

@@ -22,7 +22,7 @@ const FIRST_ROOM: u32 = 16;
 
 @inline
 export function record(table: usize, index: u32, recordBytes: usize): usize {
-  return load<usize>(load<usize>(table) + (<usize>(index >> 8) << 2)) + <usize>(index & 255) * recordBytes;
+  return load<usize>(load<usize>(table) + ((<usize>(index >> 8)) << 2)) + <usize>(index & 255) * recordBytes;
 }
 
 export function chunkCount(table: usize): u32 {
@@ -32,12 +32,12 @@ export function chunkCount(table: usize): u32 {
 /** Address of a chunk. */
 @inline
 export function chunkAt(table: usize, chunk: u32): usize {
-  return load<usize>(load<usize>(table) + (<usize>chunk << 2));
+  return load<usize>(load<usize>(table) + ((<usize>chunk) << 2));
 }
 
 /** Size of the directory's block, for `verify`. */
 export function directoryBytes(table: usize): usize {
-  return <usize>load<u32>(table, 4) << 2;
+  return (<usize>load<u32>(table, 4)) << 2;
 }
 
 /** One chunk more. False: memory is out, nothing changed. */
@@ -46,7 +46,7 @@ export function addChunk(table: usize, chunkBytes: usize): bool {
   if (chunks == load<u32>(table, 4) && !growDirectory(table, chunks)) return false;
   const chunk = claim(chunkBytes);
   if (chunk == 0) return false;
-  store<usize>(load<usize>(table) + (<usize>chunks << 2), chunk);
+  store<usize>(load<usize>(table) + ((<usize>chunks) << 2), chunk);
   store<u32>(table, chunks + 1, 8);
   return true;
 }
@@ -55,17 +55,17 @@ export function addChunk(table: usize, chunkBytes: usize): bool {
 export function directoryClaim(table: usize, chunks: u32): usize {
   const need = load<u32>(table, 8) + chunks;
   // Doubling to `need` passes through smaller directories: together less than twice the last, itself below 2 x need.
-  return need <= load<u32>(table, 4) ? 0 : <usize>(need + FIRST_ROOM) << 4;
+  return need <= load<u32>(table, 4) ? 0 : (<usize>(need + FIRST_ROOM)) << 4;
 }
 
 function growDirectory(table: usize, chunks: u32): bool {
-  const wanted = <usize>(chunks == 0 ? FIRST_ROOM : chunks << 1) << 2;
+  const wanted = (<usize>(chunks == 0 ? FIRST_ROOM : chunks << 1)) << 2;
   const directory = allocate(wanted);
   if (directory == 0) return false;
   const old = load<usize>(table);
   if (old != 0) {
-    memory.copy(directory, old, <usize>chunks << 2);
-    release(old, <usize>load<u32>(table, 4) << 2);
+    memory.copy(directory, old, (<usize>chunks) << 2);
+    release(old, (<usize>load<u32>(table, 4)) << 2);
   }
   store<usize>(table, directory);
   store<u32>(table, <u32>(classBytes(classOf(wanted)) >> 2), 4);

@@ -1,7 +1,5 @@
 import { countTopBits, sumWords } from './bytes';
-import {
-  childAt, compareEntry, countOf, idsOf, liveAt, liveOf, search, separatorAt, setLiveAt,
-} from './index-page';
+import { childAt, compareEntry, countOf, idsOf, liveAt, liveOf, search, separatorAt, setLiveAt } from './index-page';
 
 /**
  * The way from the root to one leaf, as the last `descend` went. Insert, remove and the live counts work on it; a page
@@ -83,16 +81,16 @@ export function isFound(key: usize, length: usize): bool {
 }
 
 export function setStep(depth: u32, page: usize, index: u32): void {
-  store<usize>(pages + (<usize>depth << 2), page);
-  store<u32>(indexes + (<usize>depth << 2), index);
+  store<usize>(pages + ((<usize>depth) << 2), page);
+  store<u32>(indexes + ((<usize>depth) << 2), index);
 }
 
 export function pathPage(depth: u32): usize {
-  return load<usize>(pages + (<usize>depth << 2));
+  return load<usize>(pages + ((<usize>depth) << 2));
 }
 
 export function pathIndex(depth: u32): u32 {
-  return load<u32>(indexes + (<usize>depth << 2));
+  return load<u32>(indexes + ((<usize>depth) << 2));
 }
 
 /** The separator left of the path's page at `depth`, 0 when nothing bounds it. */

@@ -1,21 +1,52 @@
+import { newestCommit } from './append';
 import { commonPrefix, compareBytes, headAt } from './bytes';
 import { historyLength, vectorsOfClass, versionAt } from './history';
 import {
-  blockAt, childAt, countOf, isLeaf, keyWordAt, levelOf, liveAt, maxOf, nextOf, prefixOf, separatorAt, storedHead,
+  blockAt,
+  childAt,
+  countOf,
+  isLeaf,
+  keyWordAt,
+  levelOf,
+  liveAt,
+  maxOf,
+  nextOf,
+  prefixOf,
+  separatorAt,
+  storedHead,
 } from './index-page';
 import { innerPageCount, leafPageCount, liveIn, liveKeyCount } from './key-index';
 import {
-  headWord, isKey, isLive, keyBlock, keyCount, keyLimit, keyTable, nextFreeKey, NO_HEAD, oldestSlot,
+  headWord,
+  isKey,
+  isLive,
+  keyBlock,
+  keyCount,
+  keyLimit,
+  keyTable,
+  NO_HEAD,
+  nextFreeKey,
+  oldestSlot,
 } from './keys';
-import { newestCommit } from './append';
 import { freePageCount, nextFreePage } from './pages';
 import { commitAt, entryAt, logDirectoryBytes, logLength } from './revision-log';
 import { bytesInUse, classBytes, classCount, classOf, firstFree, freeBlocks } from './slab';
 import { directoryBytes } from './table';
 import { rootPage, treeHeight } from './tree-path';
 import {
-  commitOf, FAR_BYTES, farBlocks, freeInChunk, isFar, isVersion, keyWordOf, LOW_BITS, nextOpenChunk, slotLimit, TOP_BIT,
-  versionCount, versionTable,
+  commitOf,
+  FAR_BYTES,
+  farBlocks,
+  freeInChunk,
+  isFar,
+  isVersion,
+  keyWordOf,
+  LOW_BITS,
+  nextOpenChunk,
+  slotLimit,
+  TOP_BIT,
+  versionCount,
+  versionTable,
 } from './versions';
 
 /**

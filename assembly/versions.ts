@@ -1,5 +1,5 @@
 import { allocate, release } from './slab';
-import { addChunk, chunkAt, CHUNK_RECORDS, chunkCount, record } from './table';
+import { addChunk, CHUNK_RECORDS, chunkAt, chunkCount, record } from './table';
 
 /**
  * Versions: one record for each put or tombstone, found by its slot. The host keeps the value in an array by slot.
@@ -81,7 +81,13 @@ export function roomForVersions(count: u32): bool {
 
 /** Writes a version and answers its slot, or -1 when a far block was needed and memory is out. */
 export function writeVersion(
-  keyId: u32, tombstone: bool, commit: f64, mod: f64, create: f64, version: u32, lease: u32,
+  keyId: u32,
+  tombstone: bool,
+  commit: f64,
+  mod: f64,
+  create: f64,
+  version: u32,
+  lease: u32,
 ): i32 {
   let modBack = distance(commit, mod);
   let createBack = create == 0 ? NONE : distance(commit, create);
@@ -237,9 +243,9 @@ function takeSlot(): i32 {
   const index = firstOpen;
   const chunk = chunkAt(versionTable, <u32>index);
   let word: u32 = 0;
-  while (load<u32>(chunk + BITS + (<usize>word << 2)) == 0) word++;
-  const bits = load<u32>(chunk + BITS + (<usize>word << 2));
-  store<u32>(chunk + BITS + (<usize>word << 2), bits & (bits - 1));
+  while (load<u32>(chunk + BITS + ((<usize>word) << 2)) == 0) word++;
+  const bits = load<u32>(chunk + BITS + ((<usize>word) << 2));
+  store<u32>(chunk + BITS + ((<usize>word) << 2), bits & (bits - 1));
   const free = load<u32>(chunk) - 1;
   store<u32>(chunk, free);
   if (free == 0) firstOpen = load<i32>(chunk, NEXT_OPEN);

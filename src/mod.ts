@@ -38,7 +38,12 @@ export { type Controller, type ControllerStats, createController } from './handl
 export type { Difference } from './handlers/diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { AttemptOptions, ControllerOptions, HandlerOptions, SubOptions } from './handlers/options.ts';
-export { createMemoryProgress, type MemoryProgress, type ProgressHead, type ProgressStore } from './handlers/progress.ts';
+export {
+  createMemoryProgress,
+  type MemoryProgress,
+  type ProgressHead,
+  type ProgressStore,
+} from './handlers/progress.ts';
 export type { Attempt, HandlerRecord, PlanEntry, ProgressDocument } from './handlers/record.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export { defaultView, type ViewDigest } from './handlers/view.ts';

@@ -42,7 +42,8 @@ const HONEST: typeof STEPS = [
 
 const LYING: typeof STEPS = [
   [6, 'premature mark', (world) => world.backend.injectProgress(world.integer(world.history.revision + 1))],
-  [2, 'remember', (world) => world.backend.remember()],
+  [2, 'remember', remember],
+  [2, 'stale answers', (world) => (world.hasRemembered ? world.backend.answerStale(1 + world.integer(2)) : undefined)],
 ];
 
 export async function step(world: World): Promise<void> {
@@ -133,6 +134,11 @@ function compactStore(world: World): void {
   world.store.compact(revision).then(undefined, (error: unknown) => {
     if (error instanceof TypeError) world.writes.push({ what: 'compact', state: 'rejected', error });
   });
+}
+
+async function remember(world: World): Promise<void> {
+  await world.backend.remember();
+  world.hasRemembered = true;
 }
 
 async function compactBackend(world: World): Promise<void> {

@@ -44,6 +44,8 @@ export class World {
   readonly histories: CommitHistory[] = [];
   /** Runs of revisions that relists left unreadable, by epoch: `after` to `revision`. */
   holes: { after: Revision; revision: Revision }[] = [];
+  /** The faulty backend has a position to answer from again. */
+  hasRemembered = false;
   /** A replacement went unnoticed: nothing can be compared any more. */
   isUndetected = false;
   /** The data set that the replica shows, as far as is known: an index of `histories`. */

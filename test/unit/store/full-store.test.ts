@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { CompactedError, StoreFullError } from '../../../src/types/errors.ts';
+import { openTestStore, Reader } from './fixture.ts';
+
+/** A store at its memory limit: refused writes change nothing, and deletes with compaction make room again. */
+describe('a full store', () => {
+  it('refuses the write that does not fit, changes nothing, and goes on after deletes and compaction', async () => {
+    const { store, clock } = await openTestStore<number>({ memoryBytesMax: 1_048_576 });
+    const key = (index: number) => `${index}/`.padEnd(400, 'k');
+    let count = 0;
+    const fill = async () => {
+      for (;;) {
+        const before = [store.revision, store.stats().keys];
+        try {
+          await store.put(key(count), count);
+          count++;
+        } catch (error) {
+          expect(error).toBeInstanceOf(StoreFullError);
+          expect(error).toMatchObject({ code: 'STORE_FULL', memoryBytesMax: 1_048_576 });
+          expect([store.revision, store.stats().keys]).toEqual(before);
+          return;
+        }
+      }
+    };
+    await fill();
+    expect(count).toBeGreaterThan(500);
+    expect(store.stats().memoryBytes).toBeLessThanOrEqual(1_048_576);
+    expect(store.get(key(count - 1))?.value).toBe(count - 1);
+    expect(store.get(key(count))).toBeUndefined();
+    // Puts leave room for deletes, or nothing could ever be compacted.
+    for (let index = 0; index < 7; index++) expect((await store.delete(key(index))).deleted).toBe(1);
+    const reader = new Reader(store.watch({ prefix: '' }));
+    for (let round = 0; round < 3; round++) {
+      const filled = count;
+      for (let index = 0; index < filled && store.range({ prefix: '', countOnly: true }).count > filled / 4; index++) {
+        await store.delete(key(index));
+        if (index % 25 === 0) {
+          await store.compact(store.revision).catch((error: unknown) => expect(error).toBeInstanceOf(CompactedError));
+          while (await clock.advanceToNext());
+        }
+      }
+      await store.compact(store.revision).catch((error: unknown) => expect(error).toBeInstanceOf(CompactedError));
+      while (await clock.advanceToNext());
+      await fill();
+      expect(count).toBeGreaterThan(filled + 300);
+    }
+    await reader.drain();
+    const { kvs } = store.range({ prefix: '' });
+    expect(kvs.map(({ value }) => key(value)).sort()).toEqual(kvs.map(({ key: name }) => name));
+  });
+
+  // Without room kept back, not one delete works in most of these.
+  it.each([
+    [2, 1, 1],
+    [2, 2, 1],
+    [8, 1, 1],
+    [20, 3, 1000],
+  ])('can be emptied: keys of %i bytes, %i puts each, %i events of history', async (length, puts, events) => {
+    const { store } = await openTestStore<number>({ memoryBytesMax: 1_048_576, retention: { events } });
+    const key = (index: number) => index.toString(36).padEnd(length, '.');
+    const fill = async (): Promise<number> => {
+      for (let index = 0; ; index++) {
+        for (let put = 0; put < puts; put++) {
+          const error = await store.put(key(index), index).catch((reason: unknown) => reason);
+          if (error instanceof StoreFullError) return index;
+        }
+      }
+    };
+    const first = await fill();
+    for (let index = 0; index < first; index++) {
+      expect((await store.delete(key(index))).deleted).toBe(1);
+      // No timer runs here: a write that needs the memory gets what is compacted.
+      if (index % 5 === 4 && store.compactRevision < store.revision) await store.compact(store.revision);
+    }
+    expect(await fill()).toBeGreaterThan(first * 0.5);
+  });
+
+  it('a transaction that does not fit is not half done', async () => {
+    const { store } = await openTestStore<number>({ memoryBytesMax: 1_048_576 });
+    const operations = Array.from(
+      { length: 128 },
+      (_, index) => ({ type: 'put', key: `${index}`.padEnd(30_000, 'x'), value: 1 }) as const,
+    );
+    await expect(store.txn({ then: operations })).rejects.toThrow(StoreFullError);
+    expect([store.revision, store.range({ prefix: '' }).count]).toEqual([1, 0]);
+    await store.txn({ then: operations.slice(0, 10) });
+    expect([store.revision, store.range({ prefix: '' }).count]).toEqual([2, 10]);
+  });
+});
