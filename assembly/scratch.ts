@@ -28,7 +28,8 @@ const keyBlock: usize = memory.data(8192, 16);
 
 /** Pointer to an input region of at least `bytes` plus the zero padding, or 0 when memory is out. */
 export function inputRegion(bytes: usize): usize {
-  if (bytes > inputCapacity) {
+  // The first call makes a region also for no bytes at all: 0 as an answer means that memory is out.
+  if (bytes > inputCapacity || inputBlock == 0) {
     if (bytes > REGION_MAX) return 0;
     let capacity: usize = inputCapacity == 0 ? 4096 : inputCapacity;
     while (capacity < bytes) capacity <<= 1;

@@ -13,7 +13,7 @@ export * from './types/errors.ts';
 
 /**
  * Makes a hasher of object essences: `xxh3-128:<32 hex>` over the RFC 8785 form of an object minus what never matters
- * (ARCHITECTURE decision 17, docs/essence.md). Compile the exclusions once, hash often.
+ * (D17, docs/essence.md). Compile the exclusions once, hash often.
  *
  * Throws TypeError for a malformed pointer; `digest` throws `JsonSyntaxError` for bytes that are not JSON and
  * `ValueError` for values that have no JSON form.
@@ -46,7 +46,6 @@ export {
 } from './handlers/progress.ts';
 export type { Attempt, HandlerRecord, PlanEntry, ProgressDocument } from './handlers/record.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
-export { defaultView, type ViewDigest } from './handlers/view.ts';
 export type { BackoffOptions } from './queue/backoff.ts';
 export type { Retention } from './store/retention.ts';
 export type * from './types/backend.ts';

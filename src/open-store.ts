@@ -1,4 +1,4 @@
-import { MemoryStore } from './backends/memory.ts';
+import { MemoryStore } from './backends/memory-store.ts';
 import { ReplicaStore } from './cache/replica-store.ts';
 import { coreModule } from './core/module.ts';
 import type { BackoffOptions } from './queue/backoff.ts';
@@ -25,36 +25,53 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
    */
   readonly codec?: Codec<V>;
   /**
+   * How an embedded store without a codec keeps values.
+   *
    * `copied`: bytes are copied in and out, objects kept as a deep-frozen private copy. `trusted`: values are shared,
-   * which is faster and breaks history if anybody changes one. Embedded stores only. @default 'copied'
+   * which is faster and breaks history if anybody changes one; with a codec it is a TypeError. @default 'copied'
    */
   readonly values?: 'copied' | 'trusted';
   /** How much history stays readable and watchable. @default { events: 10000 } */
   readonly retention?: Retention;
-  /** Bound of the core's linear memory in bytes, values not included; at the bound writes get `StoreFullError`. @default 2147418112 */
+  /**
+   * Bound of the core's linear memory in bytes, values not included; at the bound writes get `StoreFullError`. From
+   * 1048576 (1 MiB) to 2147418112, else RangeError. @default 2147418112
+   */
   readonly memoryBytesMax?: number;
   /** @default the platform's clock */
   readonly clock?: Clock;
-  /** @default the platform's randomness */
+  /**
+   * Chance for jitter, and for the identity of an embedded store: two stores made with one seed have one identity, so
+   * never give a seeded one to stores whose data could meet. @default the platform's randomness
+   */
   readonly random?: Random;
 
-  /** What stands behind the store. Without one the store is an embedded one and IS the data. */
+  /**
+   * What stands behind the store. Without one the store is an embedded one and IS the data. Calls of a backend have no
+   * timeout of their own: one that neither answers nor fails is waited for.
+   */
   readonly backend?: Backend;
   /** Which part of the backend's keyspace is replicated; reads elsewhere are `NotCachedError`. @default [''] */
   readonly prefixes?: readonly K[];
   /** Resolve only when reads are answered; `false` to get the store at once and `ready()` later. @default true */
   readonly waitReady?: boolean;
-  /** Wait between attempts to reach the backend. @default { baseMs: 50, factor: 2, maxMs: 10000, jitter: 0.2 } */
+  /**
+   * Wait between attempts to reach the backend. What is left out has the defaults of a store, which are shorter than
+   * those of handlers. @default { baseMs: 50, factor: 2, maxMs: 10000, jitter: 0.2 }
+   */
   readonly backoff?: BackoffOptions;
-  /** @default silence */
+  /** What it throws is dropped: a logger cannot break a store. @default silence */
   readonly logger?: Logger;
 }
 
 /**
  * Opens a store: an embedded one, or, with a `backend`, a replica of it. Both keep the contract of {@link Store}.
  *
- * Throws TypeError and RangeError for options that cannot be; rejects with a `BackendError` that is permanent, or with
- * the signal's reason, after closing what was opened.
+ * Rejects with TypeError and RangeError for options that cannot be, with a `BackendError` that is permanent, and with
+ * the signal's reason; what was opened is closed then.
+ *
+ * With a backend it waits for the first list, and tries again for ever while the backend is away: give it a signal with
+ * a timeout, or `waitReady: false`. The signal is heard until the store is there, not after.
  *
  * @example
  * ```ts
@@ -65,10 +82,24 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
  * console.log(store.get('config/theme')?.value, store.revision); // dark 2
  * await store.close();
  * ```
+ *
+ * @example
+ * ```ts
+ * import { type Backend, openStore } from 'plimsoll';
+ *
+ * async function openReplica(backend: Backend) {
+ *   return openStore<{ image: string }>({ backend, prefixes: ['apps/'], signal: AbortSignal.timeout(10_000) });
+ * }
+ * ```
  */
-export async function openStore<V = unknown, K extends Key = string>(
-  options: OpenStoreOptions<V, K> = {},
-): Promise<Store<V, K>> {
+export function openStore<V = unknown, K extends string = string>(
+  options?: OpenStoreOptions<V, K>,
+): Promise<Store<V, K>>;
+/** A store whose keys are not (only) text: `keys` has to be said, since types are gone at run time. */
+export function openStore<V = unknown, K extends Key = Uint8Array>(
+  options: OpenStoreOptions<V, K> & { readonly keys: NonNullable<OpenStoreOptions<V, K>['keys']> },
+): Promise<Store<V, K>>;
+export async function openStore<V, K extends Key>(options: OpenStoreOptions<V, K> = {}): Promise<Store<V, K>> {
   checkOptions(options);
   options.signal?.throwIfAborted();
   const { backend, clock = systemClock, random = systemRandom, ...rest } = options;
@@ -114,6 +145,9 @@ function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   }
   if (options.values !== undefined && options.values !== 'copied' && options.values !== 'trusted') {
     throw new TypeError(`Cannot open a store: values is ${String(options.values)}, allowed are copied and trusted`);
+  }
+  if (options.values === 'trusted' && options.codec !== undefined) {
+    throw new TypeError('Cannot open a store: values: trusted and a codec exclude each other');
   }
   const { memoryBytesMax } = options;
   if (memoryBytesMax !== undefined && !(memoryBytesMax >= 1_048_576 && memoryBytesMax <= 0x7fff0000)) {

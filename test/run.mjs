@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../tools/build.mjs';
-import { parseBudgets, SUITES } from './suites.mjs';
+import { parseBudgets, SUITES, USE_BUILD } from './suites.mjs';
 
 /**
  * @typedef {{ passed: number, failed: number, skipped: number }} Counts
@@ -114,8 +114,8 @@ async function readResult(file) {
 }
 
 /**
- * Tests by vitest's own count (those that need something this machine has not are shown as not run); a file that failed without a failed test (it does not load) and a bad exit for any other
- * reason (an unhandled rejection) count as failures too.
+ * Tests by vitest's own count (those that need something this machine has not are shown as not run). A file that failed
+ * without a failed test (it does not load) and a bad exit for any other reason (an unhandled rejection) count as failures.
  *
  * @param {number} code
  * @param {VitestResult | undefined} result
@@ -153,9 +153,6 @@ async function runSuite(suite, filters, env) {
   console.error(`Cannot count ${suite} as passed: it ran no test`);
   return { passed: 0, failed: 1, skipped: 0 };
 }
-
-/** The suites that look at dist/: it has to be made from these very sources. */
-const USE_BUILD = ['tidy', 'conformance'];
 
 /** @param {readonly string[]} suites */
 async function ensureBuild(suites) {

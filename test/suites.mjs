@@ -5,6 +5,13 @@
 export const SUITES = ['tidy', 'unit', 'property', 'conformance', 'e2e'];
 
 /**
+ * The suites that look at dist/: it is made before them, from these very sources.
+ *
+ * @type {readonly string[]}
+ */
+export const USE_BUILD = ['tidy', 'conformance', 'e2e'];
+
+/**
  * Budgets in seconds by suite, from the table of test/README.md: rows that start with the suite in backquotes.
  *
  * @param {string} readme

@@ -1,4 +1,4 @@
-import { compareBytes } from '../core/key-order.ts';
+import { byteRangeHas } from '../core/key-order.ts';
 import type {
   Backend,
   BackendCallOptions,
@@ -27,6 +27,18 @@ type ByteStore = Store<Uint8Array, Uint8Array>;
  * An embedded store of bytes as a `Backend`: the reference for the contract, and what tests put replicas in front of.
  * Keeps B1-B8 and B10; several ranges are one stream by watching everything and filtering (B9). The store stays the
  * caller's: disposing the backend does not close it.
+ *
+ * @example
+ * ```ts
+ * import { openStore } from 'plimsoll';
+ * import { createMemoryBackend } from 'plimsoll/testing';
+ *
+ * const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes' });
+ * const store = await openStore<string>({ backend: createMemoryBackend(data) });
+ * await store.put('k', 'v');
+ * console.log(data.revision === store.revision); // true
+ * await store.close();
+ * ```
  */
 export function createMemoryBackend(store: ByteStore): Backend {
   return new MemoryBackend(store);
@@ -150,7 +162,7 @@ class MemoryWatchStream implements BackendWatchStream {
   *#batch(batch: WatchBatch<Uint8Array, Uint8Array>): Generator<BackendWatchItem, void, undefined> {
     const events: BackendEvent[] = [];
     for (const event of batch.events) {
-      if (!this.#request.ranges.some((range) => contains(range, event.kv.key))) continue;
+      if (!this.#request.ranges.some((range) => byteRangeHas(range, event.kv.key))) continue;
       if (event.type === 'put') events.push({ type: 'put', kv: backendKv(event.kv) });
       else events.push({ type: 'delete', key: event.kv.key, modRevision: event.kv.modRevision });
     }
@@ -188,11 +200,6 @@ class Pull {
 /** Lets promises that are resolved already settle: an async function's answer takes up to three microtasks. */
 async function hop(): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await Promise.resolve();
-}
-
-function contains(range: ByteRange, key: Uint8Array): boolean {
-  if (range.end === undefined) return compareBytes(range.start, key) === 0;
-  return compareBytes(range.start, key) <= 0 && (range.end.length === 0 || compareBytes(key, range.end) < 0);
 }
 
 function keyRange(range: ByteRange): KeyRange<Uint8Array> {

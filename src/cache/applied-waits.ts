@@ -2,7 +2,8 @@ import type { Revision } from '../types/revision.ts';
 
 interface Wait {
   readonly revision: Revision;
-  readonly settle: (error?: unknown) => void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /** Promises that wait for the applied revision (M3). Bounded by the number of calls under way. */
@@ -19,15 +20,16 @@ export class AppliedWaits {
    */
   until(revision: Revision, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const onAbort = () => wait.settle(signal?.reason);
+      const onAbort = () => wait.reject(signal?.reason);
+      const done = (settle: () => void) => {
+        this.#waits.delete(wait);
+        signal?.removeEventListener('abort', onAbort);
+        settle();
+      };
       const wait: Wait = {
         revision,
-        settle: (...error) => {
-          this.#waits.delete(wait);
-          signal?.removeEventListener('abort', onAbort);
-          if (error.length > 0) reject(error[0]);
-          else resolve();
-        },
+        resolve: () => done(resolve),
+        reject: (error) => done(() => reject(error)),
       };
       this.#waits.add(wait);
       if (signal?.aborted === true) onAbort();
@@ -37,10 +39,10 @@ export class AppliedWaits {
 
   settleUpTo(applied: Revision): void {
     if (this.#waits.size === 0) return;
-    for (const wait of [...this.#waits]) if (wait.revision <= applied) wait.settle();
+    for (const wait of [...this.#waits]) if (wait.revision <= applied) wait.resolve();
   }
 
   rejectAll(error: unknown): void {
-    for (const wait of [...this.#waits]) wait.settle(error);
+    for (const wait of [...this.#waits]) wait.reject(error);
   }
 }

@@ -1,8 +1,8 @@
 import type { Backoff } from '../queue/backoff.ts';
 import type { Applier } from '../store/applier.ts';
-import type { Change } from '../store/commit.ts';
+import { type Change, tombstone } from '../store/commit.ts';
 import type { Mvcc } from '../store/mvcc.ts';
-import { tombstone } from '../store/txn.ts';
+import { AbortableItems, untilAborted } from '../system/abortable.ts';
 import type { Backend, BackendEvent, BackendPosition, BackendWatchItem, BackendWatchStream } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
 import {
@@ -19,7 +19,6 @@ import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { WatchHub } from '../watch/hub.ts';
-import { AbortableItems, untilAborted } from './abortable.ts';
 import { AppliedWaits } from './applied-waits.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
 import { Questions } from './questions.ts';
@@ -40,7 +39,8 @@ export interface ListManagerOptions<V, K extends Key> {
   readonly clock: Clock;
   readonly random: Random;
   readonly backoff: Backoff;
-  readonly logger: Logger | undefined;
+  /** Never throws. */
+  readonly logger: Logger;
 }
 
 /** The data are not the ones this replica knew; thrown inside the loop, never out of it. */
@@ -169,7 +169,7 @@ export class ListManager<V, K extends Key> {
     }
     if (error instanceof Violation) {
       this.stats.violations++;
-      logger?.warn('The backend broke a promise of its contract, listing again', { reason: error.message });
+      logger.warn('The backend broke a promise of its contract, listing again', { reason: error.message });
       this.#isRepair = true;
       this.#trustsProgress = false;
     }
@@ -179,7 +179,7 @@ export class ListManager<V, K extends Key> {
     }
     if (error instanceof InvariantError || (isPermanent(error) && !this.gate.isOpen)) return this.#end(error);
     if (this.#state === 'live') this.#state = 'opening';
-    logger?.warn('The backend failed, trying again', { state: this.#state, failures: this.#pace.failures, error });
+    logger.warn('The backend failed, trying again', { state: this.#state, failures: this.#pace.failures, error });
     await this.#pace.sleep(signal);
   }
 
@@ -190,7 +190,7 @@ export class ListManager<V, K extends Key> {
     mvcc.publish(snapshotCommit(mvcc, snapshot), 'apply the first list');
     mvcc.window.prime(snapshot.revision);
     this.#state = 'opening';
-    hub.start(this.identity);
+    hub.start(this);
   }
 
   async #relist(): Promise<void> {
@@ -232,7 +232,7 @@ export class ListManager<V, K extends Key> {
     } finally {
       this.#stream = undefined;
       // A backend that fails at it, or takes its time, is not worth waiting for.
-      items.return().catch((error: unknown) => logger?.debug('A stream ended with an error', { error }));
+      items.return().catch((error: unknown) => logger.debug('A stream ended with an error', { error }));
     }
   }
 
@@ -293,14 +293,14 @@ export class ListManager<V, K extends Key> {
     const { mvcc, hub, applier, logger } = this.#options;
     this.#questions.reset();
     this.gate.shut();
-    applier.clear();
+    applier.stop();
     mvcc.clear();
     this.#isRepair = false;
     this.#trustsProgress = true;
     this.#state = 'priming';
     hub.reset(this.epoch);
     this.#waits.rejectAll(new IdentityChangedError('wait for a revision', this.epoch));
-    logger?.warn('The data behind the store were replaced, starting anew', { epoch: this.epoch });
+    logger.warn('The data behind the store were replaced, starting anew', { epoch: this.epoch });
   }
 
   /** For good: closed, or broken by what trying again cannot mend. Waits and watches first, then backend calls. */
@@ -311,11 +311,11 @@ export class ListManager<V, K extends Key> {
     this.gate.break(error);
     if (error instanceof ClosedError) hub.close();
     else hub.fail(error);
-    applier.close();
+    applier.stop();
     this.#cancelTick?.();
     this.#lifetime.abort(closed);
     this.#attempt.abort(closed);
-    if (!(error instanceof ClosedError)) logger?.error('The replica has given up', { error });
+    if (!(error instanceof ClosedError)) logger.error('The replica has given up', { error });
   }
 
   #settle(): void {
@@ -336,7 +336,7 @@ export class ListManager<V, K extends Key> {
       stream.requestProgress();
     } catch (error) {
       // The write that waits is committed; that this request failed must not make it look failed.
-      logger?.warn('The backend refused a request for progress', { error });
+      logger.warn('The backend refused a request for progress', { error });
     }
   }
 
@@ -359,7 +359,7 @@ export class ListManager<V, K extends Key> {
     try {
       await this.ask('ask for the status', (signal) => this.#options.backend.status({ signal }));
     } catch (error) {
-      this.#options.logger?.debug('The status of the backend is unknown', { error });
+      this.#options.logger.debug('The status of the backend is unknown', { error });
     } finally {
       this.#isCheckingStatus = false;
     }

@@ -1,4 +1,4 @@
-import { compareKeyText, prefixEnd } from '../core/key-order.ts';
+import { byteText, compareKeyText, prefixEnd } from '../core/key-order.ts';
 import type { KeySpace } from '../store/keyspace.ts';
 import type { ByteRange } from '../types/backend.ts';
 import { NotCachedError } from '../types/errors.ts';
@@ -9,6 +9,7 @@ import type { Key } from '../types/revision.ts';
 export class ReplicatedPrefixes {
   /** For the backend: in key order and disjoint, so that rows of several ranges come sorted (M11). */
   readonly ranges: readonly ByteRange[];
+  readonly #keys: KeySpace<Key>;
   readonly #texts: readonly string[];
   readonly #ends: readonly string[];
 
@@ -23,8 +24,9 @@ export class ReplicatedPrefixes {
       const last = texts[texts.length - 1];
       if (last === undefined || !text.startsWith(last)) texts.push(text);
     }
+    this.#keys = keys;
     this.#texts = texts;
-    this.#ends = texts.map((text) => latin1(prefixEnd(keys.bytes(text))));
+    this.#ends = texts.map((text) => byteText(prefixEnd(keys.bytes(text))));
     this.ranges = texts.map((text) => {
       const start = keys.bytes(text);
       return { start, end: prefixEnd(start) };
@@ -35,10 +37,11 @@ export class ReplicatedPrefixes {
     return this.#texts.some((prefix) => text.startsWith(prefix));
   }
 
-  /** Throws `NotCachedError` unless the range lies inside one of the prefixes (ARCHITECTURE decision 5). */
+  /** Throws `NotCachedError` unless the range lies inside one of the prefixes (D5). */
   check(range: ResolvedRange, action: string): void {
     if (range.empty || this.covers(range)) return;
-    throw new NotCachedError(action);
+    const prefixes = this.#texts.map((text) => this.#keys.key(text));
+    throw new NotCachedError(action, { range: this.#keys.rangeOf(range), prefixes });
   }
 
   covers(range: ResolvedRange): boolean {
@@ -48,7 +51,7 @@ export class ReplicatedPrefixes {
       const end = range.bytes.end;
       const bound = this.#ends[index] as string;
       if (bound === '') return true;
-      return end !== undefined && end.length > 0 && latin1(end) <= bound;
+      return end !== undefined && end.length > 0 && byteText(end) <= bound;
     });
   }
 
@@ -56,18 +59,11 @@ export class ReplicatedPrefixes {
   touches(range: ResolvedRange): boolean {
     if (range.empty) return false;
     if (range.kind === 'point') return this.has(range.text);
-    const start = latin1(range.bytes.start);
-    const end = range.bytes.end === undefined ? '' : latin1(range.bytes.end);
+    const start = byteText(range.bytes.start);
+    const end = range.bytes.end === undefined ? '' : byteText(range.bytes.end);
     return this.ranges.some((own, index) => {
       const ownEnd = this.#ends[index] as string;
-      return (ownEnd === '' || start < ownEnd) && (end === '' || latin1(own.start) < end);
+      return (ownEnd === '' || start < ownEnd) && (end === '' || byteText(own.start) < end);
     });
   }
-}
-
-/** Bytes as text of one unit a byte: `<` on such strings is unsigned byte order. */
-function latin1(bytes: Uint8Array): string {
-  let text = '';
-  for (let index = 0; index < bytes.length; index++) text += String.fromCharCode(bytes[index] as number);
-  return text;
 }

@@ -1,7 +1,7 @@
+import { untilAborted } from '../system/abortable.ts';
 import type { BackendPosition } from '../types/backend.ts';
 import { IdentityChangedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
-import { untilAborted } from './abortable.ts';
 import { checkRevision } from './relist.ts';
 
 /**

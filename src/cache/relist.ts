@@ -1,7 +1,6 @@
 import { compareKeyText } from '../core/key-order.ts';
-import type { Change, Commit } from '../store/commit.ts';
+import { type Change, type Commit, tombstone } from '../store/commit.ts';
 import type { Mvcc } from '../store/mvcc.ts';
-import { tombstone } from '../store/txn.ts';
 import { cellsEqual } from '../store/values.ts';
 import type { BackendKeyValue, BackendRangeResponse } from '../types/backend.ts';
 import { BackendError } from '../types/errors.ts';
@@ -61,7 +60,7 @@ export function putOf<V, K extends Key>(mvcc: Mvcc<V, K>, text: string, kv: Back
   return { text, type: 'put', cell: mvcc.values.admitBytes(kv.value), createRevision, modRevision, version, lease };
 }
 
-/** Revisions are safe integers, checked wherever they come in (ARCHITECTURE decision 8). */
+/** Revisions are safe integers, checked wherever they come in (D8). */
 export function checkRevision(revision: Revision, what: string): void {
   if (Number.isSafeInteger(revision) && revision >= 0) return;
   throw new BackendError('apply what the backend sent', `${what} is ${revision}, not a safe integer from 0 on`);

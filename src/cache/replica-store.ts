@@ -1,13 +1,15 @@
 import type { CoreOptions } from '../core/instance.ts';
 import { type BackoffOptions, resolveBackoff } from '../queue/backoff.ts';
 import { Applier } from '../store/applier.ts';
+import { checkCompact, checkExpect, deleteRange } from '../store/checks.ts';
 import { jsonCodec } from '../store/codecs.ts';
 import { KeySpace } from '../store/keyspace.ts';
 import { Mvcc } from '../store/mvcc.ts';
+import { type PreparedOperation, type PreparedTxn, prepareTxn } from '../store/prepare-txn.ts';
 import { get, range } from '../store/read.ts';
 import type { Retention } from '../store/retention.ts';
-import { type PreparedOperation, type PreparedTxn, prepareTxn } from '../store/txn.ts';
 import { EncodedValues } from '../store/values.ts';
+import { GuardedLogger } from '../system/guarded-logger.ts';
 import type { Backend, BackendTxnResponse } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Codec } from '../types/codec.ts';
@@ -15,10 +17,12 @@ import {
   BackendError,
   ClosedError,
   ConflictError,
+  FutureRevisionError,
   IdentityChangedError,
   NotAppliedError,
   NotReadyError,
   PlimsollError,
+  UnsupportedError,
 } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
@@ -95,7 +99,7 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
       clock,
       random,
       backoff,
-      logger,
+      logger: new GuardedLogger(logger),
     });
   }
 
@@ -153,11 +157,7 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
 
   async delete(target: K | KeyRange<K>, options: DeleteOptions = {}): Promise<DeleteResult<V, K>> {
     const action = 'delete keys';
-    const isKey = typeof target === 'string' || target instanceof Uint8Array;
-    const selected: KeyRange<K> = isKey ? { key: target as K } : (target as KeyRange<K>);
-    if (options.expect !== undefined && !('key' in selected)) {
-      throw new TypeError(`Cannot ${action}: expect needs a single key`);
-    }
+    const selected = deleteRange(target, options.expect !== undefined, action);
     const operation: Operation<V, K> = { type: 'delete', prevKv: options.prevKv === true, ...selected };
     const key = 'key' in selected ? selected.key : undefined;
     return this.#guarded(action, key, operation, options, ({ revision, responses }) => {
@@ -176,18 +176,20 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     this.#checkOpen('watch');
     const resolved = this.#mvcc.resolve(selected, 'watch');
     this.#prefixes.check(resolved, 'watch');
-    return this.#hub.open(resolved, options, this.#manager.identity);
+    return this.#hub.open(resolved, options, this);
   }
 
-  /** Compacts the backend, then, once that revision is applied, the local window (M17). */
+  /**
+   * Waits until the revision is applied, compacts the backend, then the local window (M17). In this order, because a
+   * replica that lagged behind a compaction would have to list again.
+   */
   async compact(revision: Revision, options: SignalOptions = {}): Promise<CompactResult> {
     const action = 'compact';
-    this.#checkOpen(action);
+    this.#checkCallable(action);
     options.signal?.throwIfAborted();
-    if (!Number.isSafeInteger(revision) || revision < 0) {
-      throw new RangeError(`Cannot ${action}: the revision is ${revision}, allowed is a safe integer from 0 on`);
-    }
+    checkCompact(revision, action);
     const { epoch } = this.#manager;
+    await this.#untilCompactable(revision, epoch, options.signal);
     await this.#manager.call((signal) => this.#backend.compact({ revision, signal }), options.signal);
     await this.#manager.untilApplied(revision, epoch, options.signal);
     const { window } = this.#mvcc;
@@ -196,6 +198,8 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
   }
 
   stats(): StoreStats {
+    // Of a replica that is broken for good they are still of use.
+    if (this.#isClosed) throw new ClosedError('read the stats');
     const { liveKeys, logEntries, versions, memoryBytes } = this.#mvcc.core.stats();
     const replica = { ...this.#manager.stats };
     return { keys: liveKeys, logEntries, storedVersions: versions, watchers: this.#hub.stats, memoryBytes, replica };
@@ -222,10 +226,7 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     shape: (result: TxnResult<V, K>) => R,
   ): Promise<R> {
     const then = [operation];
-    const expectedRevision = options.expect?.modRevision ?? 0;
-    if (!Number.isSafeInteger(expectedRevision) || expectedRevision < 0) {
-      throw new RangeError(`Cannot ${action}: expect.modRevision is not a safe integer from 0 on`);
-    }
+    const expectedRevision = checkExpect(options.expect, action) ?? 0;
     const isGuarded = options.expect !== undefined && key !== undefined;
     const request: TxnRequest<V, K> = isGuarded
       ? {
@@ -253,7 +254,8 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
   }
 
   async #write(action: string, request: TxnRequest<V, K>, options: SignalOptions): Promise<TxnResult<V, K>> {
-    this.#checkOpen(action);
+    this.#checkCallable(action);
+    if (!this.#backend.capabilities.writable) throw new UnsupportedError(action, 'writing');
     const { signal } = options;
     signal?.throwIfAborted();
     const prepared = prepareTxn(this.#mvcc, request);
@@ -305,6 +307,21 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     }
   }
 
+  /**
+   * Asks the backend before it waits: a revision that nobody has made yet is an error, not a wait. Without progress
+   * there may be nothing to bring the wait to its end, so such a backend is compacted at once.
+   */
+  async #untilCompactable(revision: Revision, epoch: number, signal: AbortSignal | undefined): Promise<void> {
+    const { progress } = this.#backend.capabilities;
+    if (!progress || (this.#manager.gate.isOpen && revision <= this.#mvcc.window.revision)) return;
+    const action = 'compact';
+    const position = await this.#manager.ask(action, (aborted) => this.#backend.status({ signal: aborted }), signal);
+    if (revision > position.revision) {
+      throw new FutureRevisionError(action, { revision, currentRevision: position.revision });
+    }
+    await this.#manager.untilApplied(revision, epoch, signal);
+  }
+
   /** Whether anything it reads, compares or writes is replicated; if not, there is nothing to wait for (M3). */
   #touches(prepared: PreparedTxn): boolean {
     if (prepared.compare.some(({ text }) => this.#prefixes.has(text))) return true;
@@ -335,9 +352,15 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     if (failure !== undefined) throw failure;
   }
 
+  /** As with an embedded store, what changes anything cannot be called from inside a codec (M8). */
+  #checkCallable(action: string): void {
+    this.#checkOpen(action);
+    if (this.#mvcc.values.isInCodec) throw new TypeError(`Cannot ${action}: called from inside a codec`);
+  }
+
   #checkReadable(action: string): void {
     this.#checkOpen(action);
-    if (!this.#manager.gate.isOpen) throw new NotReadyError(action);
+    if (!this.#manager.gate.isOpen) throw new NotReadyError(action, { epoch: this.#manager.epoch });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Mvcc } from '../store/mvcc.ts';
-import type { PreparedOperation, PreparedTxn } from '../store/txn.ts';
+import type { PreparedOperation, PreparedTxn } from '../store/prepare-txn.ts';
+import { keyRow, row } from '../store/row.ts';
 import type {
   BackendKeyValue,
   BackendOperation,
@@ -68,10 +69,7 @@ export function fromBackendResponses<V, K extends Key>(
 }
 
 /** A key as the backend told it, in the store's types. Throws `InvalidKeyError` and what the codec throws. */
-export function kvOf<V, K extends Key>(mvcc: Mvcc<V, K>, kv: BackendKeyValue, keysOnly = false): KeyValue<V, K> {
-  const { createRevision, modRevision, version, lease } = kv;
+function kvOf<V, K extends Key>(mvcc: Mvcc<V, K>, kv: BackendKeyValue, keysOnly = false): KeyValue<V, K> {
   const key = mvcc.keys.key(mvcc.keys.textOfBytes(kv.key, 'read an answer'));
-  const head = { key, createRevision, modRevision, version, lease };
-  if (keysOnly) return Object.freeze(head) as KeyValue<V, K>;
-  return Object.freeze({ ...head, value: mvcc.values.read(mvcc.values.admitBytes(kv.value)) });
+  return keysOnly ? keyRow(key, kv) : row(key, mvcc.values.read(mvcc.values.admitBytes(kv.value)), kv);
 }

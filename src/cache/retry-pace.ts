@@ -1,4 +1,5 @@
 import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
+import { abortableSleep } from '../system/abortable.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
 
@@ -58,14 +59,6 @@ export class RetryPace {
     const { clock, random, backoff } = this.#options;
     if (signal.aborted) return Promise.resolve();
     this.#lastDelayMs = backoffDelayMs(this.#failures++, backoff, random);
-    return new Promise((resolve) => {
-      const wake = () => {
-        cancel();
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      const cancel = clock.after(this.#lastDelayMs, wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
+    return abortableSleep(clock, this.#lastDelayMs, signal);
   }
 }

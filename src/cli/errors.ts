@@ -1,3 +1,5 @@
+import { JsonSyntaxError, PlimsollError } from '../types/errors.ts';
+
 /**
  * The two ways a command ends that are not bugs. Everything else that is thrown is one, and shows with its stack.
  *
@@ -43,4 +45,14 @@ export function placeInside(start: Place, bytes: Uint8Array, offset: number): Pl
   const end = Math.min(offset, bytes.length);
   for (let index = 0; index < end; index++) if (bytes[index] === 0x0a) line++;
   return { line, offset: start.offset + offset };
+}
+
+/** What a hasher said about a text, with the place of the fault; what is no fault of the text stays as it is. */
+export function textFault(error: unknown, action: string, text: Place & { readonly bytes: Uint8Array }): unknown {
+  if (error instanceof JsonSyntaxError) {
+    const place = placeInside(text, text.bytes, error.offset);
+    return new DataError(action, error.reason, { place, cause: error });
+  }
+  if (error instanceof PlimsollError) return new DataError(action, error.message, { place: text, cause: error });
+  return error;
 }

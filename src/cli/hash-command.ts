@@ -1,8 +1,8 @@
 import { createEssenceHasherWith, type EssenceHasher } from '../core/essence-hasher.ts';
 import { coreModule } from '../core/module.ts';
-import { JsonSyntaxError, LimitExceededError, PlimsollError } from '../types/errors.ts';
+import { LimitExceededError } from '../types/errors.ts';
 import { parseArguments } from './arguments.ts';
-import { DataError, placeInside, UsageError } from './errors.ts';
+import { DataError, textFault, UsageError } from './errors.ts';
 import type { CliHost, Input } from './host.ts';
 import { readAll, splitLines, type TextLine } from './line-splitter.ts';
 import { HASH_USAGE } from './usage.ts';
@@ -100,12 +100,7 @@ class HashCommand {
     try {
       return this.#hasher.digest(text.bytes);
     } catch (error) {
-      if (error instanceof JsonSyntaxError) {
-        const place = placeInside(text, text.bytes, error.offset);
-        throw new DataError(action, error.reason, { place, cause: error });
-      }
-      if (error instanceof PlimsollError) throw new DataError(action, error.message, { place: text, cause: error });
-      throw error;
+      throw textFault(error, action, text);
     }
   }
 

@@ -1,3 +1,4 @@
+import { concatenate } from './concatenate.ts';
 import { DataError, type Place } from './errors.ts';
 
 /** Largest single value in bytes: what has to be held in memory before it is known where the value ends. */
@@ -136,16 +137,6 @@ export async function* splitJson(
   const splitter = new JsonSplitter(options);
   for await (const chunk of chunks) yield* splitter.push(chunk);
   splitter.end();
-}
-
-export function concatenate(parts: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 function describe(byte: number): string {

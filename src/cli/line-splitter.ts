@@ -1,5 +1,5 @@
+import { concatenate } from './concatenate.ts';
 import { DataError, type Place } from './errors.ts';
-import { concatenate } from './json-splitter.ts';
 
 /** One line without its line break, and where it begins. `isTooLong`: its bytes were dropped. */
 export interface TextLine extends Place {

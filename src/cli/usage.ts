@@ -5,7 +5,7 @@ Usage
   plimsoll <command> [options]
 
 Commands
-  demo    Loads a watch stream into the embedded store at full speed, lists, watches and handles it
+  demo    Loads a watch stream into a replica at full speed, lists, watches and handles it
           meanwhile, and checks at the end that nothing was missed.
   hash    Prints the essence digest of JSON documents: equal for objects that mean the same.
 
@@ -17,6 +17,8 @@ Exit codes
   0    done, and every check is right
   1    the input is at fault, or a check found a difference
   2    the command line is at fault
+  130  interrupted (Ctrl-C)
+  143  asked to end (SIGTERM)
 `;
 
 export const DEMO_USAGE = `plimsoll demo: the main job of the library, on real input
@@ -62,7 +64,8 @@ Exit codes
   0    every check is right
   1    a check found a difference, the input is at fault, or nothing happened for too long
   2    the command line is at fault
-  130  interrupted (Ctrl-C)
+  130  interrupted (Ctrl-C): no report
+  143  asked to end (SIGTERM): no report
 `;
 
 export const HASH_USAGE = `plimsoll hash: essence digests of JSON documents

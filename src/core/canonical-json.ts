@@ -1,6 +1,7 @@
 import { LimitExceededError, ValueError } from '../types/errors.ts';
 import { canonicalString, DEPTH_MAX } from './canonical-text.ts';
 import { ANNOTATION_MARKERS, annotationPrefixLength, isRemovedPrefix, type RuleNode } from './essence-rules.ts';
+import { jsonPointer } from './json-pointer.ts';
 
 /**
  * Members and elements one walk may visit, so that a value that shares parts cannot unfold without end. A JSON text of
@@ -125,8 +126,7 @@ class CanonicalWriter {
   }
 
   #refuse(reason: string): never {
-    const path = this.#path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-    throw new ValueError(this.#action, { path, reason });
+    throw new ValueError(this.#action, { path: jsonPointer(this.#path), reason });
   }
 }
 

@@ -2,12 +2,12 @@ import type { ByteRange } from '../types/backend.ts';
 import { InvariantError, StoreFullError } from '../types/errors.ts';
 import { invariant } from '../types/invariant.ts';
 import type { KeyLogExports } from './abi.ts';
-import { STATUS_FULL, STATUS_OK } from './abi.ts';
+import { STATUS_FULL, STATUS_INVALID, STATUS_NOT_FOUND, STATUS_OK } from './abi.ts';
 import { CoreInstance, type CoreOptions } from './instance.ts';
 import { KeyWriter } from './key-writer.ts';
 
-/** Which events a watch leaves out: 0 none, 1 puts, 2 deletes. */
-export type EventFilter = 0 | 1 | 2;
+/** Which events a walk of the log leaves out, as the core has it: 0 none, 1 puts, 2 deletes. */
+export type FilterCode = 0 | 1 | 2;
 
 /** What `reserve` makes room for. */
 export interface CoreNeed {
@@ -84,13 +84,16 @@ export class Core {
     return this.#slotOrFull(this.#exports.internKey(this.#keys.pointer, length), 'store a key');
   }
 
-  /** Id of a key, -1 when it is not in the index. Keys whose history is not compacted away yet are. */
+  /**
+   * Id of a key, -1 when it is not in the index. Keys whose history is not compacted away yet are. The store has its own
+   * map of ids; this is how tests look into the index.
+   */
   findKey(key: string | Uint8Array): number {
     const length = this.#keys.write(key, 'look up a key');
     return this.#exports.findKey(this.#keys.pointer, length);
   }
 
-  /** A copy of the key's bytes. */
+  /** A copy of the key's bytes, as the index has them; for tests. */
   keyBytes(keyId: number): Uint8Array {
     const pointer = this.#exports.keyPointer(keyId);
     invariant(pointer !== 0, `no key has the id ${keyId}`);
@@ -117,13 +120,13 @@ export class Core {
   /** Slot of the newest version, which may be a tombstone; -1 for a key without versions. */
   headSlot(keyId: number): number {
     const slot = this.#exports.headSlot(keyId);
-    return slot >= -1 ? slot : this.#slotOrFull(slot, `read key ${keyId}`);
+    return slot >= STATUS_NOT_FOUND ? slot : this.#slotOrFull(slot, `read key ${keyId}`);
   }
 
   /** Slot of the newest version with commit <= `revision`, which may be a tombstone; -1 when there is none. */
   slotAt(keyId: number, revision: number): number {
     const slot = this.#exports.slotAt(keyId, revision);
-    return slot >= -1 ? slot : this.#slotOrFull(slot, `read key ${keyId}`);
+    return slot >= STATUS_NOT_FOUND ? slot : this.#slotOrFull(slot, `read key ${keyId}`);
   }
 
   commitRevision(slot: number): number {
@@ -142,6 +145,7 @@ export class Core {
     return this.#known(this.#exports.versionNumber(slot), slot);
   }
 
+  /** What `append` was given. The store keeps lease ids, which need 64 bits, beside the core and passes 0; for tests. */
   leaseTag(slot: number): number {
     return this.#known(this.#exports.leaseTag(slot), slot);
   }
@@ -170,13 +174,13 @@ export class Core {
   }
 
   /** Smallest commit >= `fromRevision` with an event that the filter lets pass; 0 when there is none. */
-  nextCommit(range: ByteRange, fromRevision: number, filter: EventFilter): number {
+  nextCommit(range: ByteRange, fromRevision: number, filter: FilterCode): number {
     const length = this.#keys.writeRange(range, 'find the next event');
     return this.#exports.nextCommit(this.#keys.pointer, length, this.#keys.endLength, fromRevision, filter);
   }
 
   /** Matching slots of exactly that commit, in append order. */
-  eventsAt(range: ByteRange, commit: number, filter: EventFilter): Uint32Array {
+  eventsAt(range: ByteRange, commit: number, filter: FilterCode): Uint32Array {
     const action = 'read the events of a revision';
     const length = this.#keys.writeRange(range, action);
     const count = this.#exports.eventsAt(this.#keys.pointer, length, this.#keys.endLength, commit, filter);
@@ -187,7 +191,7 @@ export class Core {
    * Matching slots from `fromRevision` on in append order: whole commits, ending with the one in which `maxEvents` is
    * reached (at least one commit).
    */
-  replay(range: ByteRange, fromRevision: number, filter: EventFilter, maxEvents: number): Uint32Array {
+  replay(range: ByteRange, fromRevision: number, filter: FilterCode, maxEvents: number): Uint32Array {
     const action = 'replay events';
     const length = this.#keys.writeRange(range, action);
     const { pointer, endLength } = this.#keys;
@@ -210,12 +214,12 @@ export class Core {
     return this.#exports.logLength();
   }
 
-  /** Commit of the oldest log entry, 0 when the log is empty. */
+  /** Commit of the oldest log entry, 0 when the log is empty; for tests. */
   get firstCommit(): number {
     return this.#exports.firstCommit();
   }
 
-  /** Commit of the newest log entry, 0 when the log is empty. */
+  /** Commit of the newest log entry, 0 when the log is empty; for tests. */
   get lastCommit(): number {
     return this.#exports.lastCommit();
   }
@@ -257,7 +261,8 @@ export class Core {
   #slotOrFull(result: number, action: string): number {
     if (result >= 0) return result;
     if (result === STATUS_FULL) throw new StoreFullError(action, this.#instance.memoryBytesMax);
-    throw new InvariantError(`the core cannot ${action}: no such key, or a revision that goes backwards`);
+    const reason = result === STATUS_INVALID ? 'no such key, or a revision that goes backwards' : `status ${result}`;
+    throw new InvariantError(`the core cannot ${action}: ${reason}`);
   }
 
   /** The getters answer NaN or -1 for a slot that holds no version. */

@@ -24,8 +24,6 @@ export class EssenceCore {
   constructor(module: WebAssembly.Module, rules: EssenceRules) {
     this.#instance = new CoreInstance(module);
     this.#exports = this.#instance.exports;
-    // An empty text needs a region too, and asking for 0 bytes does not make one.
-    this.#instance.input(1, ACTION);
     if (rules.root !== undefined) this.#loadRules(rules, rules.root);
   }
 

@@ -41,9 +41,7 @@ export interface EssenceHasher {
  * Creates a hasher on a compiled core module; see {@link EssenceHasherOptions}. Costs an instance of the module: make
  * one and keep it. Throws `TypeError` for a malformed option, `LimitExceededError` for too many rules.
  *
- * @example
- * const hasher = createEssenceHasherWith(coreModule(), { ignore: ['/spec/replicas'] });
- * hasher.digest({ spec: { replicas: 1 } }) === hasher.digest(new TextEncoder().encode('{"spec":{"replicas":2}}'));
+ * Internal; what users call, with an example, is `createEssenceHasher` of `src/mod.ts`.
  */
 export function createEssenceHasherWith(module: WebAssembly.Module, options: EssenceHasherOptions = {}): EssenceHasher {
   const { ignore = [], defaults = true, duplicates = 'last' } = options;

@@ -1,5 +1,6 @@
 import { LimitExceededError } from '../types/errors.ts';
-import { DEPTH_MAX, isWellFormed } from './canonical-text.ts';
+import { DEPTH_MAX } from './canonical-text.ts';
+import { unescapeSegment } from './json-pointer.ts';
 
 /**
  * What the essence leaves out, compiled once into a trie that both paths walk: `canonical-json.ts` as it is, the core
@@ -40,7 +41,7 @@ export interface EssenceRules {
 /** Nodes of the compiled trie; more is `LimitExceededError`. */
 export const RULE_NODES_MAX = 65_536;
 
-/** Removed always and by default (operators 6.2); reasons stand in `docs/essence.md`. */
+/** Removed by default (D17); the reason for each stands in `docs/essence.md`. */
 export const DEFAULT_POINTERS: readonly string[] = [
   '/apiVersion',
   '/kind',
@@ -201,12 +202,8 @@ function parsePointer(pointer: unknown): readonly string[] {
   if (pointer === '') throw refuse('is the whole document');
   if (!pointer.startsWith('/')) throw refuse('does not start with "/"');
   if (/~(?![01])/.test(pointer)) throw refuse('has a "~" that is neither "~0" nor "~1"');
-  if (!isWellFormed(pointer)) throw refuse('has half of a surrogate pair');
+  if (!pointer.isWellFormed()) throw refuse('has half of a surrogate pair');
   const segments = pointer.slice(1).split('/');
   if (segments.length > DEPTH_MAX) throw refuse(`names a place more than ${DEPTH_MAX} levels deep`);
   return segments;
-}
-
-function unescapeSegment(segment: string): string {
-  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -20,7 +20,6 @@ export class CoreInstance {
   readonly memoryBytesMax: number;
   #bytes: Uint8Array;
   #words: Uint32Array;
-  #doubles: Float64Array;
   readonly #encoder = new TextEncoder();
 
   constructor(module: WebAssembly.Module, options: CoreOptions = {}) {
@@ -30,7 +29,6 @@ export class CoreInstance {
     this.exports.setMemoryLimit(this.memoryBytesMax);
     this.#bytes = new Uint8Array(this.exports.memory.buffer);
     this.#words = new Uint32Array(this.exports.memory.buffer);
-    this.#doubles = new Float64Array(this.exports.memory.buffer);
   }
 
   /** The whole memory as bytes; valid until the next call that may grow it. */
@@ -45,17 +43,12 @@ export class CoreInstance {
     return this.#words;
   }
 
-  /** The whole memory as f64; valid until the next call that may grow it. */
-  doubles(): Float64Array {
-    if (this.#bytes.buffer !== this.exports.memory.buffer) this.#refresh();
-    return this.#doubles;
-  }
-
   /**
    * Makes room for `length` bytes of input and returns the pointer. Throws `StoreFullError` at the memory limit.
    */
   input(length: number, action: string): number {
-    const pointer = this.exports.inputRegion(length);
+    // More than 32 bits would arrive there as another, smaller number.
+    const pointer = length > 0xffffffff ? 0 : this.exports.inputRegion(length);
     if (pointer === 0) throw new StoreFullError(action, this.memoryBytesMax);
     return pointer;
   }
@@ -76,6 +69,5 @@ export class CoreInstance {
     const buffer = this.exports.memory.buffer;
     this.#bytes = new Uint8Array(buffer);
     this.#words = new Uint32Array(buffer);
-    this.#doubles = new Float64Array(buffer);
   }
 }

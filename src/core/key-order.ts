@@ -1,3 +1,4 @@
+import type { ByteRange } from '../types/backend.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 
 /**
@@ -46,6 +47,20 @@ export function prefixEnd(prefix: Uint8Array): Uint8Array {
     }
   }
   return new Uint8Array(0);
+}
+
+/** Bytes as text of one UTF-16 unit a byte: a Map key, and `<` on such texts is the order of the bytes. */
+export function byteText(bytes: Uint8Array): string {
+  let text = '';
+  for (let index = 0; index < bytes.length; index++) text += String.fromCharCode(bytes[index] as number);
+  return text;
+}
+
+/** Whether a range in a backend's terms holds a key. */
+export function byteRangeHas(range: ByteRange, key: Uint8Array): boolean {
+  const { start, end } = range;
+  if (end === undefined) return compareBytes(start, key) === 0;
+  return compareBytes(start, key) <= 0 && (end.length === 0 || compareBytes(key, end) < 0);
 }
 
 /** Whether a range holds a key. */

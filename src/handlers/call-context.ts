@@ -1,13 +1,18 @@
 import { LimitExceededError } from '../types/errors.ts';
+import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { CallContext, HandlerContext, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
+import { deepFreeze } from './freeze.ts';
 import type { SubOptions } from './options.ts';
+import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
-import { checkAttempts, checkId, type SubHandler } from './registry.ts';
-import { deepFreeze, digestOfSub, parsePath, type ViewDigest } from './view.ts';
+import type { SubHandler } from './registry.ts';
+import { digestOfSub } from './view.ts';
 
 /** Most sub-handlers that one call may register. */
 export const SUBS_MAX = 10_000;
+
+const SUB_NAMES: readonly (keyof SubOptions)[] = ['args', 'field', 'select', 'retries', 'timeoutMs'];
 
 /** All of a context but what is derived from it. */
 export type CallFacts = Omit<CallContext, 'diff'>;
@@ -21,7 +26,7 @@ class Call implements CallContext {
   readonly new: unknown;
   readonly cause: 'create' | 'update';
   readonly attempt: number;
-  readonly key: string;
+  readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   #diff: readonly Difference[] | undefined;
 
@@ -34,7 +39,7 @@ class Call implements CallContext {
     this.new = facts.new;
     this.cause = facts.cause;
     this.attempt = facts.attempt;
-    this.key = facts.key;
+    this.idempotencyKey = facts.idempotencyKey;
     this.signal = facts.signal;
   }
 
@@ -63,23 +68,24 @@ export class SubCall extends Call implements SubContext {
 export class HandlerCall extends Call implements HandlerContext {
   readonly rebuild: boolean;
   readonly #handlerId: string;
-  readonly #essence: ViewDigest;
   readonly #subs = new Map<string, SubHandler>();
   readonly #plan: PlanEntry[] = [];
   #sealed = false;
 
-  constructor(facts: CallFacts, handlerId: string, rebuild: boolean, essence: ViewDigest) {
+  constructor(facts: CallFacts, handlerId: string, rebuild: boolean) {
     super(facts);
     this.rebuild = rebuild;
     this.#handlerId = handlerId;
-    this.#essence = essence;
     Object.freeze(this);
   }
 
   sub(id: string, options: SubOptions, fn: SubFunction<never>): void {
     const action = `register sub-handler "${id}" of "${this.#handlerId}"`;
     checkId(action, id);
+    checkNames(action, options, SUB_NAMES);
     checkAttempts(action, options);
+    checkFunction(action, 'select', options.select);
+    if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the sub-handler is not a function`);
     if (this.#sealed) throw new TypeError(`Cannot ${action}: the call is over`);
     if (this.#subs.has(id)) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
@@ -89,7 +95,7 @@ export class HandlerCall extends Call implements HandlerContext {
       throw new LimitExceededError(action, { limit: 'subs', max: SUBS_MAX, actual: this.#plan.length + 1 });
     }
     const args = options.args === undefined ? undefined : deepFreeze(structuredClone(options.args));
-    const selected = options.select === undefined ? undefined : { view: deepFreeze(options.select(this.new)) };
+    const selected = options.select === undefined ? undefined : { value: deepFreeze(options.select(this.new)) };
     this.#plan.push(this.#entryOf(id, args, options.field, selected));
     this.#subs.set(id, {
       id,
@@ -110,7 +116,7 @@ export class HandlerCall extends Call implements HandlerContext {
   /** Refuses here, in the parent's call, what could not be told apart or written down later. */
   #entryOf(id: string, args: unknown, field: string | undefined, selected: SubHandler['selected']): PlanEntry {
     if (field !== undefined) parsePath(field);
-    const digest = digestOfSub(this.#essence, selected?.view, args);
+    const digest = digestOfSub(selected?.value, args);
     return Object.freeze({
       id,
       ...(args === undefined ? {} : { args }),

@@ -1,7 +1,7 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
-import { type Environment, readObject } from './environment.ts';
 import { isSameJob, type Job } from './jobs.ts';
 import type { ObjectState, SentWrite, UidMemory } from './object-memory.ts';
+import { type PassDeps, readObject } from './pass-deps.ts';
 import { emptyDocument, isSettled, openAttempt, type ProgressDocument } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -38,26 +38,26 @@ export type CommitResult = 'carried' | 'superseded' | 'gone';
  * the store or the source threw, and with `ClosedError` once the controller has stopped.
  */
 export async function commit(
-  env: Environment,
+  deps: PassDeps,
   state: ObjectState,
   memory: UidMemory,
   intent: Intent | undefined,
 ): Promise<CommitResult> {
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
-    if (env.stopped.aborted) throw new ClosedError('write progress');
+    if (deps.stopped.aborted) throw new ClosedError('write progress');
     if (state.newest?.uid !== memory.uid) return 'gone';
     const doc = memory.doc ?? emptyDocument(memory.uid, state.name);
     const outcome = memory.pending;
     const settled = outcome === undefined ? doc : outcome.apply(doc);
-    const carry = intent !== undefined && isWanted(env, state, settled, intent);
+    const carry = intent !== undefined && isWanted(deps, state, settled, intent);
     if (settled === doc && !carry) {
       memory.pending = undefined;
       return 'superseded';
     }
     const opened = carry ? openAttempt(settled, intent.job.id, intent.job.digest) : settled;
-    const next = nextGeneration(env, doc, opened, carry ? intent.snapshot : undefined);
+    const next = nextGeneration(deps, doc, opened, carry ? intent.snapshot : undefined);
     const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job.id) : undefined };
-    if (await write(env, state, memory, next, sent)) return carry ? 'carried' : 'superseded';
+    if (await write(deps, state, memory, next, sent)) return carry ? 'carried' : 'superseded';
   }
   throw new InvariantError(
     `the progress of "${state.name}" met ${CONFLICTS_MAX} conflicts in a row; is its store shared?`,
@@ -66,15 +66,15 @@ export async function commit(
 
 /** One attempt to write. `false` is a conflict, with everything read anew. */
 async function write(
-  env: Environment,
+  deps: PassDeps,
   state: ObjectState,
   memory: UidMemory,
   next: ProgressDocument,
   sent: SentWrite,
 ): Promise<boolean> {
   try {
-    if (await env.progress.compareAndSet(memory.uid, next.gen - 1, next)) {
-      env.counters.writes++;
+    if (await deps.progress.compareAndSet(memory.uid, next.gen - 1, next)) {
+      deps.counters.writes++;
       memory.doc = next;
       memory.landed(sent);
       memory.trim();
@@ -82,27 +82,27 @@ async function write(
     }
   } catch (error) {
     memory.doubt(next.writeId, sent);
-    await reload(env, state, memory);
+    await reload(deps, state, memory);
     if (memory.doc?.writeId === next.writeId) return true;
     throw error;
   }
-  await reload(env, state, memory);
+  await reload(deps, state, memory);
   // The document was written by somebody else, so the object may be another one, too.
-  await readObject(env, state);
+  await readObject(deps, state);
   return false;
 }
 
 /** Reads the document; a doubtful write of ours that turns up in it is settled thereby. */
-export async function reload(env: Environment, state: ObjectState, memory: UidMemory): Promise<void> {
-  memory.reload((await env.progress.get(memory.uid)) ?? emptyDocument(memory.uid, state.name));
+export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemory): Promise<void> {
+  memory.reload((await deps.progress.get(memory.uid)) ?? emptyDocument(memory.uid, state.name));
 }
 
 /** A10' on the newest state, and the job is still due in the very document that will be replaced (row 20). */
-function isWanted(env: Environment, state: ObjectState, doc: ProgressDocument, intent: Intent): boolean {
+function isWanted(deps: PassDeps, state: ObjectState, doc: ProgressDocument, intent: Intent): boolean {
   const { job, snapshot, forced } = intent;
   const newest = state.newest;
-  if (env.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting) return false;
-  if (isOlder(env, snapshot, doc)) return false;
+  if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting) return false;
+  if (isOlder(deps, snapshot, doc)) return false;
   if (!forced && !isSameJob(job, newest)) return false;
   if (isSettled(doc.records[job.id], job.digest)) return false;
   if (job.entry === undefined) return true;
@@ -112,12 +112,12 @@ function isWanted(env: Environment, state: ObjectState, doc: ProgressDocument, i
 }
 
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */
-export function isOlder(env: Environment, snapshot: Snapshot, doc: ProgressDocument): boolean {
-  return doc.resourceVersion !== '' && env.source.compare(snapshot.resourceVersion, doc.resourceVersion) < 0;
+export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: ProgressDocument): boolean {
+  return doc.resourceVersion !== '' && deps.source.compare(snapshot.resourceVersion, doc.resourceVersion) < 0;
 }
 
 function nextGeneration(
-  env: Environment,
+  deps: PassDeps,
   base: ProgressDocument,
   next: ProgressDocument,
   used: Snapshot | undefined,
@@ -125,12 +125,12 @@ function nextGeneration(
   return Object.freeze({
     ...next,
     gen: base.gen + 1,
-    writeId: env.nextWriteId(),
+    writeId: deps.nextWriteId(),
     // `isWanted` has refused a state below the version in the document, so this never goes back.
     resourceVersion: used === undefined ? base.resourceVersion : used.resourceVersion,
   });
 }
 
-function episodeOf(doc: ProgressDocument, id: string): { readonly id: string; readonly ep: number } {
-  return { id, ep: doc.records[id]?.ep ?? 0 };
+function episodeOf(doc: ProgressDocument, id: string): { readonly id: string; readonly episode: number } {
+  return { id, episode: doc.records[id]?.episode ?? 0 };
 }

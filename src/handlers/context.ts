@@ -1,7 +1,9 @@
 import type { Difference } from './diff.ts';
 import type { SubOptions } from './options.ts';
 
+/** Returning is success; for the other ends see `TemporaryError` and `PermanentError`. */
 export type HandlerFunction<T = unknown> = (context: HandlerContext<T>) => Promise<void> | void;
+/** Like {@link HandlerFunction}. */
 export type SubFunction<T = unknown> = (context: SubContext<T>) => Promise<void> | void;
 
 /** What every call is told. All of it belongs to one state of the object, and is frozen. */
@@ -21,8 +23,11 @@ export interface CallContext<T = unknown> {
   readonly cause: 'create' | 'update';
   /** Failed attempts on this input so far; 0 at first. Crashes are not counted. */
   readonly attempt: number;
-  /** The same for all attempts on this input, also over a restart; another one when the input comes back later (A13'). */
-  readonly key: string;
+  /**
+   * For consumers that drop what they have done before: the same for all attempts on this input, also over a restart;
+   * another one when the input comes back later (A13').
+   */
+  readonly idempotencyKey: string;
   /** Aborts on timeout, when this call's own input is outdated, when the object goes, and when the controller stops. */
   readonly signal: AbortSignal;
 }
@@ -35,15 +40,24 @@ export interface HandlerContext<T = unknown> extends CallContext<T> {
    * Registers a sub-handler, to run after this call has returned, with its own record, digest and retries. Ids and args
    * must depend on `new` alone. Registering nothing drops the plan.
    *
+   * @example
    * ```ts
+   * import { createController, createEssenceHasher, createStoreSource, openStore } from 'plimsoll';
+   *
+   * const store = await openStore<{ spec: string[] }>();
+   * const source = createStoreSource(store, { prefix: 'apps/' });
+   * const controller = createController({ source, essence: createEssenceHasher({ defaults: false }) });
    * controller.on('change', { id: 'rollout', field: 'spec' }, async (ctx) => {
-   *   for (const zone of zonesOf(ctx.new)) {
-   *     ctx.sub(zone, { args: zone, retries: 5 }, async (sub) => deploy(zone, sub.object, { key: sub.key }));
+   *   for (const zone of ctx.new as string[]) {
+   *     ctx.sub(zone, { args: zone, retries: 5 }, async (sub) => console.log('deploy to', zone, sub.object));
    *   }
    * });
    * ```
    *
-   * @throws TypeError for an id that is taken or has a `/`, for `field` together with `select`, and after the return.
+   * @throws TypeError for an id that is taken or has a `/`, an unknown option, `field` beside `select`, and after the
+   * return.
+   * @throws RangeError for retries or a timeout out of range.
+   * @throws ValueError for args or a selection that are not JSON data.
    * @throws LimitExceededError above 10000 subs.
    */
   sub(id: string, options: SubOptions, fn: SubFunction<T>): void;

@@ -1,21 +1,26 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { KeyedQueue } from '../queue/keyed-queue.ts';
+import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
+import type { Random } from '../types/random.ts';
 import type { SourceList } from '../types/source.ts';
 import type { SignalOptions } from '../types/store.ts';
+import { checkController } from './checks.ts';
 import type { HandlerFunction } from './context.ts';
-import type { Counters, Environment } from './environment.ts';
 import { inform } from './informer.ts';
 import { inspect, type ObjectStatus } from './inspect.ts';
 import { ObjectTable } from './object-table.ts';
 import type { ControllerOptions, HandlerOptions } from './options.ts';
 import { runPass } from './pass.ts';
+import type { Counters, PassDeps } from './pass-deps.ts';
 import { createMemoryProgress } from './progress.ts';
 import { Registry } from './registry.ts';
+import { Sweeper } from './sweeper.ts';
+import { defaultViewBy } from './view.ts';
 
 /**
  * Calls handlers for the objects of a source until each of them has handled the last state (I1').
@@ -23,7 +28,7 @@ import { Registry } from './registry.ts';
  * - Level-triggered: states in between may be skipped, the last one never, for every handler and sub-handler.
  * - A handler runs when *its own view* has changed, and not otherwise.
  * - Calls for one object never overlap, and all calls of a pass see one frozen state. Objects run in parallel.
- * - At least once: a crash between an effect and its record repeats the call, under the same `ctx.key`.
+ * - At least once: a crash between an effect and its record repeats the call, under the same `ctx.idempotencyKey`.
  * - Not promised: order among objects; a call for every state; that no other process calls the same handler.
  */
 export interface Controller<T = unknown> {
@@ -31,13 +36,19 @@ export interface Controller<T = unknown> {
    * Registers a handler, before `run`. `change` is called for the first state of an object and for every change of what
    * the handler sees.
    *
+   * @example
    * ```ts
-   * controller.on('change', { id: 'scale', field: 'spec.replicas', retries: 5 }, async (ctx) => {
-   *   await scale(ctx.name, ctx.new, { signal: ctx.signal });
+   * import { createController, createEssenceHasher, createStoreSource, openStore } from 'plimsoll';
+   *
+   * const store = await openStore<{ replicas: number }>();
+   * const source = createStoreSource(store, { prefix: 'apps/' });
+   * const controller = createController({ source, essence: createEssenceHasher({ defaults: false }) });
+   * controller.on('change', { id: 'scale', field: 'replicas', retries: 5 }, async (ctx) => {
+   *   console.log('scale', ctx.name, 'from', ctx.old, 'to', ctx.new);
    * });
    * ```
    *
-   * @throws TypeError for an id that is taken or malformed, and once the controller runs.
+   * @throws TypeError for an id that is taken or malformed, an unknown option, and once the controller runs.
    * @throws RangeError for retries, timeouts or backoff out of range.
    * @throws UnsupportedError for any other kind.
    */
@@ -63,16 +74,20 @@ export interface Controller<T = unknown> {
 export interface ControllerStats {
   /** Objects known. */
   readonly objects: number;
+  /** Objects in line for a pass. */
   readonly queued: number;
+  /** Objects with a pass going on. */
   readonly running: number;
   /** Objects that wait for a retry or for a failed store or source. */
   readonly waiting: number;
   /** Objects not known to be settled for their newest state: queued, running or waiting. */
   readonly behind: number;
+  /** Calls begun, those to rebuild included. */
   readonly calls: number;
   readonly successes: number;
   readonly temporaryFailures: number;
   readonly permanentFailures: number;
+  /** Passes begun; each has at most one call of each handler. */
   readonly passes: number;
   /** Documents written. */
   readonly writes: number;
@@ -87,16 +102,23 @@ export interface ControllerStats {
 /**
  * Makes a controller. It does nothing before `run`.
  *
+ * @example
  * ```ts
- * const controller = createController({ source: createStoreSource(store, { prefix: 'app/' }), essence });
- * controller.on('change', { id: 'deploy', field: 'spec' }, async (ctx) => deploy(ctx.name, ctx.new));
+ * import { createController, createEssenceHasher, createStoreSource, openStore } from 'plimsoll';
+ *
+ * const store = await openStore<{ image: string }>();
+ * const source = createStoreSource(store, { prefix: 'apps/' });
+ * const controller = createController({ source, essence: createEssenceHasher({ defaults: false }) });
+ * controller.on('change', { id: 'deploy' }, async (ctx) => console.log('deploy', ctx.name, ctx.new));
  * const stop = new AbortController();
  * const done = controller.run({ signal: stop.signal });
+ * await store.put('apps/web', { image: 'web:2' });
  * await controller.idle();
  * stop.abort();
  * await done;
  * ```
  *
+ * @throws TypeError for an unknown option, one of the wrong type or with a wrong word, and `essence` beside `view`.
  * @throws RangeError for a concurrency, backoff or drain time out of range.
  */
 export function createController<T = unknown>(options: ControllerOptions<T>): Controller<T> {
@@ -108,18 +130,18 @@ interface IdleWaiter {
   readonly reject: (reason: unknown) => void;
 }
 
-const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
+/** Between two lists of the source. */
 const RELIST_BACKOFF: Backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0.2 };
 
 class ObjectController<T> implements Controller<T> {
-  readonly #options: ControllerOptions<T>;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #drainMs: number;
   readonly #registry: Registry;
   readonly #queue: KeyedQueue;
   readonly #table: ObjectTable;
-  readonly #env: Environment;
+  readonly #deps: PassDeps;
+  readonly #sweeper: Sweeper;
   readonly #stopping = new AbortController();
   readonly #stopped = new AbortController();
   readonly #counters: Counters = {
@@ -138,20 +160,18 @@ class ObjectController<T> implements Controller<T> {
   #isRunning = false;
 
   constructor(options: ControllerOptions<T>) {
-    this.#options = options;
+    checkController(options);
     this.#clock = options.clock ?? systemClock;
-    this.#logger = options.logger ?? SILENT;
+    this.#logger = new GuardedLogger(options.logger);
     this.#drainMs = options.drainMs ?? 5000;
-    if (!(this.#drainMs >= 0))
-      throw new RangeError(`Cannot create a controller: drainMs must be at least 0, got ${this.#drainMs}`);
     const random = options.random ?? systemRandom;
     const { source } = options;
     this.#registry = new Registry(resolveBackoff(options.backoff));
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
       {
-        essence: options.essence,
-        view: options.view as ((object: unknown) => unknown) | undefined,
+        // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
+        defaultView: defaultViewBy(options.view as ((object: unknown) => unknown) | undefined, options.essence),
         onFault: (snapshot, id, error) => {
           this.#counters.faults++;
           const { name, uid, resourceVersion } = snapshot;
@@ -169,7 +189,14 @@ class ObjectController<T> implements Controller<T> {
       onIdle: () => this.#checkIdle(),
       onError: (name, error, delayMs) => this.#logger.error('Cannot work on an object', { name, error, delayMs }),
     });
-    this.#env = this.#environment(random);
+    this.#deps = this.#passDeps(options, random);
+    this.#sweeper = new Sweeper({
+      progress: this.#deps.progress,
+      compare: (a, b) => source.compare(a, b),
+      isAlive: (name, uid) => this.#table.get(name)?.newest?.uid === uid,
+      logger: this.#logger,
+      stopping: this.#stopping.signal,
+    });
   }
 
   on(kind: 'change', options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
@@ -184,7 +211,7 @@ class ObjectController<T> implements Controller<T> {
     if (signal?.aborted === true) stop();
     signal?.addEventListener('abort', stop);
     try {
-      const { source, random, clock } = this.#env;
+      const { source, random, clock } = this.#deps;
       const informer = { source, table: this.#table, clock, random, backoff: RELIST_BACKOFF, logger: this.#logger };
       await inform({ ...informer, onList: (list) => this.#onList(list) }, this.#stopping.signal);
     } finally {
@@ -229,15 +256,14 @@ class ObjectController<T> implements Controller<T> {
     return { objects: this.#table.size, queued, running, waiting, behind: keys, ...this.#counters };
   }
 
-  #environment(random: Environment['random']): Environment {
+  #passDeps(options: ControllerOptions<T>, random: Random): PassDeps {
     const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
     let writes = 0;
     return {
-      source: this.#options.source,
-      progress: this.#options.progress ?? createMemoryProgress(),
-      essence: this.#options.essence,
+      source: options.source,
+      progress: options.progress ?? createMemoryProgress(),
       handlers: this.#registry.handlers,
-      policy: this.#options.policy ?? 'supersede',
+      policy: options.policy ?? 'supersede',
       clock: this.#clock,
       random,
       logger: this.#logger,
@@ -245,33 +271,20 @@ class ObjectController<T> implements Controller<T> {
       counters: this.#counters,
       stopping: this.#stopping.signal,
       stopped: this.#stopped.signal,
+      reads: new Set(),
       nextWriteId: () => `${process}-${++writes}`,
     };
   }
 
   #pass(name: string): ReturnType<typeof runPass> {
     const state = this.#table.get(name);
-    return state === undefined ? Promise.resolve('idle') : runPass(this.#env, state);
+    return state === undefined ? Promise.resolve('idle') : runPass(this.#deps, state);
   }
 
   #onList(list: SourceList): void {
     if (this.#lists++ > 0) this.#counters.relists++;
-    this.#sweep(list).catch((error: unknown) => {
-      if (!this.#stopped.signal.aborted)
-        this.#logger.warn('Cannot sweep progress: the next list tries again', { error });
-    });
+    this.#sweeper.sweep(list);
     this.#checkIdle();
-  }
-
-  /** Deletes the documents of objects that went away while nobody was looking. A list older than one proves nothing. */
-  async #sweep(list: SourceList): Promise<void> {
-    const { progress, source, stopping } = this.#env;
-    for (const { uid, name, resourceVersion } of await progress.list()) {
-      if (stopping.aborted) return;
-      if (this.#table.get(name)?.newest?.uid === uid) continue;
-      if (resourceVersion === '' || source.compare(resourceVersion, list.resourceVersion) <= 0)
-        await progress.delete(uid);
-    }
   }
 
   async #drain(): Promise<void> {
@@ -282,12 +295,13 @@ class ObjectController<T> implements Controller<T> {
     for (const waiter of [...this.#idle]) waiter.reject(reason);
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(this.#drainMs, resolve);
-      this.#queue.drained().then(() => {
+      Promise.all([this.#queue.drained(), this.#sweeper.drained()]).then(() => {
         cancel();
         resolve();
       }, resolve);
     });
     this.#stopped.abort(reason);
+    for (const read of this.#deps.reads) read.abort(reason);
   }
 
   #checkIdle(): void {

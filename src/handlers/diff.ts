@@ -1,3 +1,5 @@
+import { escapeSegment } from '../core/json-pointer.ts';
+
 /** One difference between two views. `path` is a JSON pointer from the root of the view; `''` is the view itself. */
 export interface Difference {
   readonly path: string;
@@ -6,7 +8,7 @@ export interface Difference {
 }
 
 /**
- * What changed from one view to another: the smallest subtrees of objects that differ, keys in the order of the old
+ * What changed from one view, JSON data, to another: the smallest subtrees of objects that differ, keys in the order of the old
  * view, then new ones. An array is one value: it differs as a whole or not at all.
  */
 export function diffViews(before: unknown, after: unknown): readonly Difference[] {
@@ -18,7 +20,7 @@ export function diffViews(before: unknown, after: unknown): readonly Difference[
 function collect(before: unknown, after: unknown, path: string, differences: Difference[]): void {
   if (isRecord(before) && isRecord(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      collect(ownValue(before, key), ownValue(after, key), `${path}/${escapeKey(key)}`, differences);
+      collect(ownValue(before, key), ownValue(after, key), `${path}/${escapeSegment(key)}`, differences);
     }
   } else if (!equal(before, after)) {
     differences.push(Object.freeze({ path, old: before, new: after }));
@@ -29,20 +31,15 @@ function equal(a: unknown, b: unknown): boolean {
   if (Object.is(a, b) || a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((part, index) => equal(part, b[index]));
-  if (ArrayBuffer.isView(a) && ArrayBuffer.isView(b)) return String(a) === String(b);
   if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a);
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function ownValue(record: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }

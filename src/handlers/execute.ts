@@ -2,10 +2,11 @@ import { backoffDelayMs } from '../queue/backoff.ts';
 import { invariant } from '../types/invariant.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
-import type { Environment } from './environment.ts';
+import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { attemptAfter, type CallResult, type Outcome, outcomeOf } from './outcome.ts';
+import type { PassDeps } from './pass-deps.ts';
 import {
   type Attempt,
   adoptPlan,
@@ -17,11 +18,11 @@ import {
 } from './record.ts';
 import type { Handler, SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
-import { deepFreeze } from './view.ts';
+import { digestOfView } from './view.ts';
 
 /** One call about to be made, its attempt being open in the document. */
 export interface Execution {
-  readonly env: Environment;
+  readonly deps: PassDeps;
   readonly state: ObjectState;
   readonly memory: UidMemory;
   readonly snapshot: Snapshot;
@@ -35,14 +36,14 @@ export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable';
 
 /** Calls a handler and leaves its outcome pending. */
 export async function executeHandler(execution: Execution): Promise<ExecutionResult> {
-  const { env, job, memory, snapshot } = execution;
+  const { deps, job, memory, snapshot } = execution;
   const attempt = attemptOf(execution);
   const { result, call } = await callHandler(execution, false);
   const { plan, subs } = call.seal();
   const outcome = judge(execution, result, attempt, job.handler);
   if (outcome.kind === 'superseded') return 'leaf';
-  const after = attemptAfter(attempt, outcome, env.clock.wallTime());
-  const ep = memory.doc?.records[job.id]?.ep ?? 0;
+  const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+  const episode = memory.doc?.records[job.id]?.episode ?? 0;
   const isOk = outcome.kind === 'ok';
   if (isOk) {
     memory.closures.set(job.id, { digest: job.digest, subs });
@@ -50,7 +51,7 @@ export async function executeHandler(execution: Execution): Promise<ExecutionRes
   }
   memory.pending = {
     apply: (doc) => {
-      const settled = settleAttempt(doc, job.id, ep, after);
+      const settled = settleAttempt(doc, job.id, episode, after);
       if (settled === doc || !isOk) return settled;
       return completeParent(adoptPlan(settled, job.id, plan), job.handler, snapshot);
     },
@@ -60,27 +61,27 @@ export async function executeHandler(execution: Execution): Promise<ExecutionRes
 
 /** Calls a sub, after its parent if nobody has its function (A9'd), and leaves the outcome pending. */
 export async function executeSub(execution: Execution, entry: PlanEntry): Promise<ExecutionResult> {
-  const { env, job, memory, snapshot } = execution;
+  const { deps, job, memory, snapshot } = execution;
   let sub = closureOf(memory, job, entry);
   if (sub === undefined) {
     await rebuild(execution);
     sub = closureOf(memory, job, entry);
     const newest = execution.state.newest;
-    const isLost = newest?.uid !== snapshot.uid || newest.deleting || env.stopping.aborted;
+    const isLost = newest?.uid !== snapshot.uid || newest.deleting || deps.stopping.aborted;
     if (sub === undefined || memory.pending !== undefined || isLost) return 'unrunnable';
   }
   const attempt = attemptOf(execution);
-  const view = sub.selected === undefined ? snapshot.lookSub(job.handler, entry)?.view : sub.selected.view;
+  const view = sub.selected === undefined ? snapshot.viewOfSub(job.handler, entry)?.value : sub.selected.value;
   const running = begin(execution, true);
   const context = new SubCall(factsOf(execution, view, attempt, running.signal), job.handler.id, sub);
-  const result = await running.run(() => sub.fn(context), sub.timeoutMs, env.clock);
+  const result = await running.run(() => sub.fn(context), sub.timeoutMs, deps.clock);
   const outcome = judge(execution, result, attempt, { retries: sub.retries, backoff: job.handler.backoff });
   if (outcome.kind === 'superseded') return 'leaf';
-  const after = attemptAfter(attempt, outcome, env.clock.wallTime());
-  const ep = memory.doc?.records[job.id]?.ep ?? 0;
+  const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+  const episode = memory.doc?.records[job.id]?.episode ?? 0;
   memory.pending = {
     apply: (doc) => {
-      const settled = settleAttempt(doc, job.id, ep, after);
+      const settled = settleAttempt(doc, job.id, episode, after);
       if (settled === doc || outcome.kind === 'temporary') return settled;
       const marked = outcome.kind === 'ok' ? markDone(settled, job.id, job.digest, view) : settled;
       return completeParent(marked, job.handler, snapshot);
@@ -91,9 +92,9 @@ export async function executeSub(execution: Execution, entry: PlanEntry): Promis
 
 /** `done` of a handler moves once its plan is complete, at once if it has none (A9'a). */
 function completeParent(doc: ProgressDocument, handler: Handler, snapshot: Snapshot): ProgressDocument {
-  const look = snapshot.look(handler);
-  if (look === undefined || !isPlannedAt(doc.records[handler.id], look.digest)) return doc;
-  return isComplete(handler, doc, snapshot) ? markDone(doc, handler.id, look.digest, look.view) : doc;
+  const view = snapshot.viewOf(handler);
+  if (view === undefined || !isPlannedAt(doc.records[handler.id], view.digest)) return doc;
+  return isComplete(handler, doc, snapshot) ? markDone(doc, handler.id, view.digest, view.value) : doc;
 }
 
 function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | undefined {
@@ -106,7 +107,7 @@ function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | 
  * one is adopted and reported. A failure is nobody's attempt: the parent's subs rest for a while.
  */
 async function rebuild(execution: Execution): Promise<void> {
-  const { env, state, job, memory, snapshot } = execution;
+  const { deps, state, job, memory, snapshot } = execution;
   const { handler } = job;
   const { result, call } = await callHandler(execution, true);
   state.running = undefined;
@@ -114,16 +115,19 @@ async function rebuild(execution: Execution): Promise<void> {
   if (!result.ok) {
     if (result.aborted) return;
     const failures = memory.rebuilds.get(handler.id)?.failures ?? 0;
-    const delayMs = backoffDelayMs(failures, handler.backoff, env.random);
-    memory.rebuilds.set(handler.id, { deadlineMs: env.clock.now() + delayMs, failures: failures + 1 });
-    env.logger.warn(`Cannot rebuild the sub-handlers of "${handler.id}"`, { ...naming(snapshot), error: result.error });
+    const delayMs = backoffDelayMs(failures, handler.backoff, deps.random);
+    memory.rebuilds.set(handler.id, { deadlineClockMs: deps.clock.now() + delayMs, failures: failures + 1 });
+    deps.logger.warn(`Cannot rebuild the sub-handlers of "${handler.id}"`, {
+      ...naming(snapshot),
+      error: result.error,
+    });
     return;
   }
   memory.rebuilds.delete(handler.id);
   memory.closures.set(handler.id, { digest: job.handlerDigest, subs });
   const stored = memory.doc?.records[handler.id]?.plan ?? [];
-  if (env.essence.digest(stored) === env.essence.digest(plan)) return;
-  env.logger.warn(`Handler "${handler.id}" has registered other sub-handlers on an equal view`, naming(snapshot));
+  if (digestOfView(stored) === digestOfView(plan)) return;
+  deps.logger.warn(`Handler "${handler.id}" has registered other sub-handlers on an equal view`, naming(snapshot));
   memory.pending = { apply: (doc) => completeParent(adoptPlan(doc, handler.id, plan), handler, snapshot) };
 }
 
@@ -131,24 +135,24 @@ async function callHandler(
   execution: Execution,
   isRebuild: boolean,
 ): Promise<{ readonly result: CallResult; readonly call: HandlerCall }> {
-  const { env, job, memory, snapshot } = execution;
+  const { deps, job, memory, snapshot } = execution;
   const { handler } = job;
   const record = memory.doc?.records[handler.id];
   const attempt = record?.attempt ?? attemptOf(execution);
   const running = begin(execution, !isRebuild);
   const asHandler = { ...execution, job: { ...job, id: handler.id, digest: job.handlerDigest } };
-  const facts = factsOf(asHandler, snapshot.look(handler)?.view, attempt, running.signal);
-  const call = new HandlerCall(facts, handler.id, isRebuild, env.essence);
-  const result = await running.run(() => handler.fn(call), handler.timeoutMs, env.clock);
+  const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal);
+  const call = new HandlerCall(facts, handler.id, isRebuild);
+  const result = await running.run(() => handler.fn(call), handler.timeoutMs, deps.clock);
   return { result, call };
 }
 
 /** Makes the call the one that newer states and the end of the controller are told to. */
-function begin({ env, state, memory, snapshot, job, forced }: Execution, isAttempt: boolean): RunningCall {
-  const isSupersedable = isAttempt && env.policy === 'supersede' && !forced && !memory.spared.has(job.id);
+function begin({ deps, state, memory, snapshot, job, forced }: Execution, isAttempt: boolean): RunningCall {
+  const isSupersedable = isAttempt && deps.policy === 'supersede' && !forced && !memory.spared.has(job.id);
   const running = new RunningCall(job, snapshot, isSupersedable);
   state.running = running;
-  env.counters.calls++;
+  deps.counters.calls++;
   return running;
 }
 
@@ -175,37 +179,37 @@ function factsOf(
     new: view,
     cause: (record?.done ?? null) === null ? 'create' : 'update',
     attempt: attempt.failures,
-    key: JSON.stringify([snapshot.uid, job.id, job.digest, record?.ep ?? 0]),
+    idempotencyKey: JSON.stringify([snapshot.uid, job.id, job.digest, record?.episode ?? 0]),
     signal,
   };
 }
 
 /** Ends the call and counts it. */
 function judge(
-  { env, state, memory, snapshot, job }: Execution,
+  { deps, state, memory, snapshot, job }: Execution,
   result: CallResult,
   attempt: Attempt,
   policy: Pick<Handler, 'retries' | 'backoff'>,
 ): Outcome {
-  const outcome = outcomeOf(result, attempt, policy, env.random);
+  const outcome = outcomeOf(result, attempt, policy, deps.random);
   if (outcome.kind === 'superseded' && state.running?.superseded === true) memory.spared.add(job.id);
   else memory.spared.delete(job.id);
   state.running = undefined;
   const facts = { ...naming(snapshot), handler: job.id };
   switch (outcome.kind) {
     case 'ok':
-      env.counters.successes++;
+      deps.counters.successes++;
       break;
     case 'superseded':
-      env.counters.superseded++;
+      deps.counters.superseded++;
       break;
     case 'temporary':
-      env.counters.temporaryFailures++;
-      env.logger.warn(`Handler "${job.id}" failed and is tried again`, { ...facts, ...outcome });
+      deps.counters.temporaryFailures++;
+      deps.logger.warn(`Handler "${job.id}" failed and is tried again`, { ...facts, ...outcome });
       break;
     case 'permanent':
-      env.counters.permanentFailures++;
-      env.logger.error(`Handler "${job.id}" failed for good on this input`, { ...facts, error: outcome.error });
+      deps.counters.permanentFailures++;
+      deps.logger.error(`Handler "${job.id}" failed for good on this input`, { ...facts, error: outcome.error });
       break;
   }
   return outcome;

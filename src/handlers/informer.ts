@@ -1,4 +1,5 @@
 import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
+import { abortableSleep, untilAborted } from '../system/abortable.ts';
 import type { Clock } from '../types/clock.ts';
 import { BackendError, ClosedError, IdentityChangedError, UnsupportedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
@@ -19,23 +20,26 @@ export interface InformerOptions {
 
 /**
  * Keeps the table up to date: list, watch from there, and when the watch ends, for whatever reason, again. A list is
- * taken as a difference, so an object that went away in between is found out (informer:R2).
+ * taken as a difference, so an object that went away in between is found out (A1').
  *
  * Waits by backoff between two lists. The backoff begins anew once a watch has delivered something: a source that
  * accepts the list and refuses every watch must not be listed in a tight loop.
+ *
+ * Each list and watch has a signal of its own, for sources that leave their listeners behind: however often it is
+ * listed again, `signal` has the listeners of one.
  *
  * Resolves when the signal aborts; rejects when trying again cannot help.
  */
 export async function inform(options: InformerOptions, signal: AbortSignal): Promise<void> {
   const { table, clock, random, backoff, logger } = options;
   let failures = 0;
+  const onDelivery = (): void => {
+    failures = 0;
+  };
   while (!signal.aborted) {
     try {
-      const watched = listAndWatch(options, signal, () => {
-        failures = 0;
-      });
       // A source that does not obey its signal must not keep the controller from stopping.
-      await Promise.race([watched, aborted(signal)]);
+      await untilAborted((own) => listAndWatch(options, own, onDelivery), [signal]);
       if (signal.aborted) return;
       logger.warn('The watch of the source has ended: listing again');
     } catch (error) {
@@ -44,7 +48,7 @@ export async function inform(options: InformerOptions, signal: AbortSignal): Pro
       if (error instanceof IdentityChangedError) table.vanishAll();
       logger.warn('Cannot go on watching the source: listing again', { error, failures });
     }
-    await sleep(clock, backoffDelayMs(failures++, backoff, random), signal);
+    await abortableSleep(clock, backoffDelayMs(failures++, backoff, random), signal);
   }
 }
 
@@ -66,29 +70,4 @@ async function listAndWatch(options: InformerOptions, signal: AbortSignal, onDel
 function isFinal(error: unknown): boolean {
   if (error instanceof BackendError) return error.permanent;
   return error instanceof ClosedError || error instanceof UnsupportedError;
-}
-
-/** Resolves when the signal aborts. */
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-/** Resolves after the delay, or at once when the signal aborts. */
-function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const end = (): void => {
-      cancel();
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.after(delayMs, end);
-    signal.addEventListener('abort', end);
-  });
 }

@@ -2,7 +2,8 @@ import { isComplete, isPlannedAt } from './jobs.ts';
 import type { ObjectState } from './object-memory.ts';
 import { emptyDocument, type HandlerRecord, isSettled, type ProgressDocument, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
-import type { Look, Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { View } from './view.ts';
 
 /** What a controller knows about one object at this moment. */
 export interface ObjectStatus {
@@ -33,7 +34,7 @@ export interface HandlerStatus {
   /** Failed attempts on the last input. */
   readonly attempts: number;
   /** Wall time of the next attempt in ms since the epoch, if one is waited for. */
-  readonly wake: number | undefined;
+  readonly wakeWallMs: number | undefined;
   /** What `when`, `select`, `view` or the digest threw on the newest state: the handler cannot be called on it. */
   readonly fault: unknown;
 }
@@ -60,23 +61,23 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
 }
 
 function statusesOf(handler: Handler, snapshot: Snapshot, doc: ProgressDocument): HandlerStatus[] {
-  const look = snapshot.look(handler);
+  const view = snapshot.viewOf(handler);
   const record = doc.records[handler.id];
-  const isPlanned = look !== undefined && isPlannedAt(record, look.digest);
+  const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
   const isDone = isPlanned && isComplete(handler, doc, snapshot);
-  const parent = statusOf(handler.id, look, record, snapshot.faultOf(handler.id), isDone ? look.digest : undefined);
+  const parent = statusOf(handler.id, view, record, snapshot.faultOf(handler.id), isDone ? view.digest : undefined);
   const subs = (record?.plan ?? []).map((entry) => {
     const id = subRecordId(handler.id, entry.id);
-    const subLook = isPlanned ? snapshot.lookSub(handler, entry) : undefined;
-    return statusOf(id, subLook, doc.records[id], snapshot.faultOf(id), undefined);
+    const subView = isPlanned ? snapshot.viewOfSub(handler, entry) : undefined;
+    return statusOf(id, subView, doc.records[id], snapshot.faultOf(id), undefined);
   });
   return [parent, ...subs];
 }
 
 function statusOf(
   id: string,
-  look: Look | undefined,
+  view: View | undefined,
   record: HandlerRecord | undefined,
   fault: unknown,
   complete: string | undefined,
@@ -84,13 +85,13 @@ function statusOf(
   const attempt = record?.attempt ?? undefined;
   return {
     id,
-    inScope: look !== undefined,
-    digest: look?.digest,
+    inScope: view !== undefined,
+    digest: view?.digest,
     state: attempt?.state ?? 'new',
     attempted: attempt?.digest,
     succeeded: complete ?? record?.done ?? undefined,
     attempts: attempt?.failures ?? 0,
-    wake: attempt === undefined || attempt.wakeAt === 0 ? undefined : attempt.wakeAt,
+    wakeWallMs: attempt === undefined || attempt.wakeAtWallMs === 0 ? undefined : attempt.wakeAtWallMs,
     fault,
   };
 }

@@ -27,7 +27,7 @@ export interface JobList {
   /** In the order of service. */
   readonly due: readonly Job[];
   /** When the first one that waits is due, on the monotonic clock; `Infinity` if none waits. */
-  readonly wakeMs: number;
+  readonly wakeClockMs: number;
 }
 
 /** Monotonic time from which on a job may run, given its last attempt on the same digest; 0 for at once. */
@@ -48,32 +48,32 @@ export function jobsOf(
   wakeOf: WakeOf,
 ): JobList {
   const due: Job[] = [];
-  let wakeMs = Number.POSITIVE_INFINITY;
+  let wakeClockMs = Number.POSITIVE_INFINITY;
   const consider = (job: Job): void => {
     const record = doc.records[job.id];
     if (isSettled(record, job.digest)) return;
     const attempt = record?.attempt ?? undefined;
     const wake = wakeOf(job.id, attempt?.digest === job.digest ? attempt : undefined);
-    if (wake > nowMs) wakeMs = Math.min(wakeMs, wake);
+    if (wake > nowMs) wakeClockMs = Math.min(wakeClockMs, wake);
     else due.push(job);
   };
   for (const handler of handlers) {
-    const look = snapshot.look(handler);
-    if (look === undefined) continue;
+    const view = snapshot.viewOf(handler);
+    if (view === undefined) continue;
     const record = doc.records[handler.id];
-    const { digest } = look;
+    const { digest } = view;
     consider({ id: handler.id, handler, entry: undefined, digest, handlerDigest: digest, at: turnOf(doc, handler.id) });
     if (!isPlannedAt(record, digest)) continue;
     for (const entry of record?.plan ?? []) {
       const id = subRecordId(handler.id, entry.id);
-      const seen = snapshot.lookSub(handler, entry);
+      const seen = snapshot.viewOfSub(handler, entry);
       if (seen === undefined) continue;
       consider({ id, handler, entry, digest: seen.digest, handlerDigest: digest, at: doc.records[id]?.at ?? 0 });
     }
   }
   // Stable, and found in the order of registration, which so decides ties.
   due.sort((a, b) => a.at - b.at);
-  return { due, wakeMs };
+  return { due, wakeClockMs };
 }
 
 /** A parent's own call on this digest succeeded, so its plan is that of this digest. */
@@ -91,9 +91,9 @@ function turnOf(doc: ProgressDocument, id: string): number {
 
 /** Whether a job found on one state is the same job on another: same scope, same digest, same plan (A10'). */
 export function isSameJob(job: Job, other: Snapshot): boolean {
-  const look = other.look(job.handler);
-  if (look === undefined || look.digest !== job.handlerDigest) return false;
-  return job.entry === undefined || other.lookSub(job.handler, job.entry)?.digest === job.digest;
+  const view = other.viewOf(job.handler);
+  if (view === undefined || view.digest !== job.handlerDigest) return false;
+  return job.entry === undefined || other.viewOfSub(job.handler, job.entry)?.digest === job.digest;
 }
 
 /**
@@ -103,7 +103,7 @@ export function isSameJob(job: Job, other: Snapshot): boolean {
 export function isComplete(handler: Handler, doc: ProgressDocument, snapshot: Snapshot): boolean {
   const plan = doc.records[handler.id]?.plan ?? [];
   return plan.every((entry) => {
-    const look = snapshot.lookSub(handler, entry);
-    return look !== undefined && isSettled(doc.records[subRecordId(handler.id, entry.id)], look.digest);
+    const view = snapshot.viewOfSub(handler, entry);
+    return view !== undefined && isSettled(doc.records[subRecordId(handler.id, entry.id)], view.digest);
   });
 }

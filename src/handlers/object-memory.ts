@@ -18,7 +18,7 @@ export interface PendingOutcome {
 export interface SentWrite {
   readonly outcome: PendingOutcome | undefined;
   /** Record id and episode of the attempt it opened. */
-  readonly opened: { readonly id: string; readonly ep: number } | undefined;
+  readonly opened: { readonly id: string; readonly episode: number } | undefined;
 }
 
 /** What a parent registered on one digest of its own. */
@@ -29,13 +29,13 @@ export interface Closures {
 
 /** A stored wall-clock time and what it means on the monotonic clock. */
 export interface Deadline {
-  readonly wakeAt: number;
-  readonly deadlineMs: number;
+  readonly wakeAtWallMs: number;
+  readonly deadlineClockMs: number;
 }
 
 /** How long the subs of a parent rest whose rebuild call has failed, and how often it has. */
 export interface RebuildRest {
-  readonly deadlineMs: number;
+  readonly deadlineClockMs: number;
   readonly failures: number;
 }
 
@@ -91,7 +91,7 @@ export class UidMemory {
   /** A write of ours is the present document, so no earlier one can land any more. */
   landed(sent: SentWrite): void {
     if (sent.outcome === this.pending) this.pending = undefined;
-    if (sent.opened !== undefined) this.opened.set(sent.opened.id, sent.opened.ep);
+    if (sent.opened !== undefined) this.opened.set(sent.opened.id, sent.opened.episode);
     this.#unsure.clear();
   }
 

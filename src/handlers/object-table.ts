@@ -1,6 +1,6 @@
 import type { SourceDeletion, SourceList, SourceObject } from '../types/source.ts';
 import { ObjectState } from './object-memory.ts';
-import { Snapshot, type Viewer } from './snapshot.ts';
+import { Snapshot, type ViewRules } from './snapshot.ts';
 
 /** Dead uids remembered. One that is forgotten is found out by the read before its first call (A12'). */
 const DEAD_MAX = 10_000;
@@ -11,18 +11,18 @@ const DEAD_MAX = 10_000;
  * - a state counts only if its resource version is above that of the newest one under its name;
  * - a uid that a deletion, an empty read or another uid under its name has shown to be dead never comes back, whatever
  *   the version of a late item says;
- * - an object that a list lacks is gone only if the list is at least as new as what is known of it (informer:R2, R3).
+ * - an object that a list lacks is gone only if the list is at least as new as what is known of it (A1').
  */
 export class ObjectTable {
   readonly #states = new Map<string, ObjectState>();
   readonly #dead = new Set<string>();
   readonly #compare: (a: string, b: string) => number;
-  readonly #viewer: Viewer;
+  readonly #rules: ViewRules;
   readonly #changed: (name: string) => void;
 
-  constructor(compare: (a: string, b: string) => number, viewer: Viewer, changed: (name: string) => void) {
+  constructor(compare: (a: string, b: string) => number, rules: ViewRules, changed: (name: string) => void) {
     this.#compare = compare;
-    this.#viewer = viewer;
+    this.#rules = rules;
     this.#changed = changed;
   }
 
@@ -46,7 +46,7 @@ export class ObjectTable {
     const before = state.newest;
     if (before !== undefined && this.#compare(object.resourceVersion, before.resourceVersion) <= 0) return;
     if (before !== undefined && before.uid !== object.uid) this.#bury(state, before.uid);
-    state.replace(new Snapshot(object, this.#viewer));
+    state.replace(new Snapshot(object, this.#rules));
     this.#changed(object.name);
   }
 

@@ -1,10 +1,10 @@
+import type { EssenceHasher } from '../core/essence-hasher.ts';
 import type { BackoffOptions } from '../queue/backoff.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource } from '../types/source.ts';
 import type { ProgressStore } from './progress.ts';
-import type { ViewDigest } from './view.ts';
 
 /** Options of `createController`. */
 export interface ControllerOptions<T = unknown> {
@@ -15,9 +15,13 @@ export interface ControllerOptions<T = unknown> {
    * handled once more after a restart. @default createMemoryProgress()
    */
   readonly progress?: ProgressStore;
-  /** Tells views apart; `createEssenceHasher` makes one. */
-  readonly essence: ViewDigest;
-  /** The part of an object that handlers without `field` or `select` depend on. Pure. @default defaultView */
+  /**
+   * Makes the default view, what handlers without `field` and `select` see: an object less what this hasher leaves out.
+   * Nothing else is left out by it: fields, selections and args count as a whole. The default is for Kubernetes objects;
+   * for values of your own take `createEssenceHasher({ defaults: false })`. @default createEssenceHasher()
+   */
+  readonly essence?: EssenceHasher;
+  /** Makes the default view in place of `essence`: JSON data, all of which counts. Pure. Excludes `essence`. */
   readonly view?: (object: T) => unknown;
   /** Objects handled at a time; within one object, calls never overlap. @default 16 */
   readonly concurrency?: number;
@@ -27,15 +31,22 @@ export interface ControllerOptions<T = unknown> {
    * @default 'supersede'
    */
   readonly policy?: 'supersede' | 'complete';
-  /** Waits between the attempts of a handler that has none of its own, and after failures of progress and source. */
+  /**
+   * Waits between the attempts of a handler that has none of its own, and of an object for which the progress store or a
+   * read of the source fails. Not those between two lists of the source, which are fixed: from 0.2 s to 30 s.
+   * @default { baseMs: 500, factor: 2, maxMs: 60000, jitter: 0.2 }
+   */
   readonly backoff?: BackoffOptions;
-  /** How long `run` waits for running calls after its signal, in ms. @default 5000 */
+  /** How long `run` waits for running calls, and for a sweep of progress, after its signal, in ms. @default 5000 */
   readonly drainMs?: number;
   /** @default the platform's clock */
   readonly clock?: Clock;
-  /** @default the platform's random numbers */
+  /**
+   * Waits are spread by it, and the ids by which a process recognises its own writes of progress are made of it: two
+   * processes that share progress must not have the same seed. @default the platform's random numbers
+   */
   readonly random?: Random;
-  /** @default silence */
+  /** What it throws is dropped. @default silence */
   readonly logger?: Logger;
 }
 
@@ -60,7 +71,7 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly select?: (object: T) => unknown;
   /** The handler is for these objects only. Pure. @default all */
   readonly when?: (object: T) => boolean;
-  /** @default the controller's */
+  /** What is left out is as in the controller's. @default the controller's */
   readonly backoff?: BackoffOptions;
 }
 

@@ -47,12 +47,12 @@ export function attemptAfter(
   const { digest } = attempt;
   switch (outcome.kind) {
     case 'ok':
-      return { digest, state: 'ok', failures: attempt.failures, wakeAt: 0, delayMs: 0 };
+      return { digest, state: 'ok', failures: attempt.failures, wakeAtWallMs: 0, delayMs: 0 };
     case 'permanent':
-      return { digest, state: 'failed', failures: attempt.failures + 1, wakeAt: 0, delayMs: 0 };
+      return { digest, state: 'failed', failures: attempt.failures + 1, wakeAtWallMs: 0, delayMs: 0 };
     case 'temporary': {
       const { delayMs } = outcome;
-      return { digest, state: 'open', failures: attempt.failures + 1, wakeAt: wallMs + delayMs, delayMs };
+      return { digest, state: 'open', failures: attempt.failures + 1, wakeAtWallMs: wallMs + delayMs, delayMs };
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { RunResult } from '../queue/keyed-queue.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
-import { type Environment, readObject } from './environment.ts';
 import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
 import { isSameJob, type Job, type JobList, jobsOf, type WakeOf } from './jobs.ts';
 import { type ObjectState, UidMemory } from './object-memory.ts';
+import { type PassDeps, readObject } from './pass-deps.ts';
 import type { Attempt } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -28,30 +28,30 @@ const STALE_READ_DELAY_MS = 1000;
  * a pass which has run a parent runs one leaf on the same state, so that edits faster than the parent cannot starve all
  * subs, and that with `complete` a pass which has begun to call goes on to its end.
  */
-export async function runPass(env: Environment, state: ObjectState): Promise<RunResult> {
-  env.counters.passes++;
-  await deleteGarbage(env, state);
+export async function runPass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
+  deps.counters.passes++;
+  await deleteGarbage(deps, state);
   const snapshot = state.newest;
   if (snapshot === undefined) {
     state.memory = undefined;
-    if (state.garbage.length === 0) env.table.forget(state.name);
+    if (state.garbage.length === 0) deps.table.forget(state.name);
     return state.garbage.length === 0 ? 'idle' : 'again';
   }
   if (state.memory?.uid !== snapshot.uid) state.memory = new UidMemory(snapshot.uid);
-  return new Pass(env, state, state.memory, snapshot).run();
+  return new Pass(deps, state, state.memory, snapshot).run();
 }
 
 /** Documents of dead uids go before anything is done for the living one. */
-async function deleteGarbage(env: Environment, state: ObjectState): Promise<void> {
+async function deleteGarbage(deps: PassDeps, state: ObjectState): Promise<void> {
   for (const uid of state.garbage) {
-    if (env.stopped.aborted) return;
-    await env.progress.delete(uid);
+    if (deps.stopped.aborted) return;
+    await deps.progress.delete(uid);
     state.collected(uid);
   }
 }
 
 class Pass {
-  readonly #env: Environment;
+  readonly #deps: PassDeps;
   readonly #state: ObjectState;
   readonly #memory: UidMemory;
   readonly #snapshot: Snapshot;
@@ -61,18 +61,18 @@ class Pass {
   #hasPlanned = false;
   #hasLeaf = false;
 
-  constructor(env: Environment, state: ObjectState, memory: UidMemory, snapshot: Snapshot) {
-    this.#env = env;
+  constructor(deps: PassDeps, state: ObjectState, memory: UidMemory, snapshot: Snapshot) {
+    this.#deps = deps;
     this.#state = state;
     this.#memory = memory;
     this.#snapshot = snapshot;
   }
 
   async run(): Promise<RunResult> {
-    if (this.#memory.doc === undefined) await reload(this.#env, this.#state, this.#memory);
+    if (this.#memory.doc === undefined) await reload(this.#deps, this.#state, this.#memory);
     const blocked = await this.#readFirst();
     if (blocked !== undefined) return blocked;
-    while (!this.#env.stopping.aborted && this.#isAlive()) {
+    while (!this.#deps.stopping.aborted && this.#isAlive()) {
       const job = this.#jobs(this.#snapshot).due.find(({ id }) => !this.#ran.has(id));
       if (job === undefined) break;
       const forced = this.#isForced();
@@ -82,7 +82,7 @@ class Pass {
       if (begun !== 'carried') break;
       await this.#execute(job, forced);
     }
-    if (this.#memory.pending !== undefined) await commit(this.#env, this.#state, this.#memory, undefined);
+    if (this.#memory.pending !== undefined) await commit(this.#deps, this.#state, this.#memory, undefined);
     return this.#next();
   }
 
@@ -93,10 +93,10 @@ class Pass {
   async #readFirst(): Promise<RunResult | undefined> {
     const memory = this.#memory;
     const doc = memory.effective(this.#state.name);
-    const isKnownOld = isOlder(this.#env, this.#snapshot, doc);
+    const isKnownOld = isOlder(this.#deps, this.#snapshot, doc);
     if (!this.#isAlive() || (memory.fresh && !isKnownOld)) return undefined;
     if (!isKnownOld && this.#jobs(this.#snapshot).due.length === 0) return undefined;
-    await readObject(this.#env, this.#state);
+    await readObject(this.#deps, this.#state);
     memory.fresh = true;
     const newest = this.#state.newest;
     if (newest !== this.#snapshot) return 'again';
@@ -115,12 +115,12 @@ class Pass {
     const memory = this.#memory;
     const record = memory.doc?.records[job.id];
     const isOpen = record?.attempt?.digest === job.digest && record.attempt.state === 'open';
-    const isOpenHere = isOpen && memory.opened.get(job.id) === record.ep;
+    const isOpenHere = isOpen && memory.opened.get(job.id) === record.episode;
     if (memory.pending !== undefined || !isOpenHere) {
-      const result = await commit(this.#env, this.#state, memory, { job, snapshot: this.#snapshot, forced });
+      const result = await commit(this.#deps, this.#state, memory, { job, snapshot: this.#snapshot, forced });
       if (result !== 'carried') return result;
     }
-    if (!this.#isAlive() || this.#env.stopping.aborted) return 'superseded';
+    if (!this.#isAlive() || this.#deps.stopping.aborted) return 'superseded';
     if (!this.#called && this.#state.newest !== this.#snapshot && memory.restarts < RESTARTS_MAX) {
       memory.restarts++;
       return 'again';
@@ -132,7 +132,7 @@ class Pass {
   async #execute(job: Job, forced: boolean): Promise<void> {
     const { entry } = job;
     const execution = {
-      env: this.#env,
+      deps: this.#deps,
       state: this.#state,
       memory: this.#memory,
       snapshot: this.#snapshot,
@@ -150,7 +150,7 @@ class Pass {
 
   /** Whether the next job runs on this state even if it is another one on the newest (A10'). */
   #isForced(): boolean {
-    return (this.#env.policy === 'complete' && this.#called) || (this.#hasPlanned && !this.#hasLeaf);
+    return (this.#deps.policy === 'complete' && this.#called) || (this.#hasPlanned && !this.#hasLeaf);
   }
 
   /** The object of this pass still lives, as far as is known, and is not on its way out (A11'). */
@@ -165,7 +165,7 @@ class Pass {
 
   #jobs(snapshot: Snapshot): JobList {
     const doc = this.#memory.effective(this.#state.name);
-    return jobsOf(snapshot, doc, this.#env.handlers, this.#env.clock.now(), this.#wakeOf);
+    return jobsOf(snapshot, doc, this.#deps.handlers, this.#deps.clock.now(), this.#wakeOf);
   }
 
   /**
@@ -174,17 +174,17 @@ class Pass {
    */
   readonly #wakeOf: WakeOf = (id: string, attempt: Attempt | undefined): number => {
     const { deadlines, rebuilds } = this.#memory;
-    const { clock } = this.#env;
+    const { clock } = this.#deps;
     const slash = id.indexOf('/');
-    const restMs = slash < 0 ? 0 : (rebuilds.get(id.slice(0, slash))?.deadlineMs ?? 0);
-    if (attempt === undefined || attempt.wakeAt === 0) return restMs;
+    const restMs = slash < 0 ? 0 : (rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
+    if (attempt === undefined || attempt.wakeAtWallMs === 0) return restMs;
     let known = deadlines.get(id);
-    if (known?.wakeAt !== attempt.wakeAt) {
-      const leftMs = Math.min(Math.max(0, attempt.wakeAt - clock.wallTime()), attempt.delayMs);
-      known = { wakeAt: attempt.wakeAt, deadlineMs: clock.now() + leftMs };
+    if (known?.wakeAtWallMs !== attempt.wakeAtWallMs) {
+      const leftMs = Math.min(Math.max(0, attempt.wakeAtWallMs - clock.wallTime()), attempt.delayMs);
+      known = { wakeAtWallMs: attempt.wakeAtWallMs, deadlineClockMs: clock.now() + leftMs };
       deadlines.set(id, known);
     }
-    return Math.max(known.deadlineMs, restMs);
+    return Math.max(known.deadlineClockMs, restMs);
   };
 
   /** What the queue is to do with the object now. */
@@ -192,8 +192,10 @@ class Pass {
     const newest = this.#state.newest;
     if (newest === undefined || newest.uid !== this.#snapshot.uid) return 'again';
     if (newest.deleting) return 'idle';
-    const { due, wakeMs } = this.#jobs(newest);
+    const { due, wakeClockMs } = this.#jobs(newest);
     if (due.length > 0) return 'again';
-    return wakeMs === Number.POSITIVE_INFINITY ? 'idle' : { afterMs: Math.max(0, wakeMs - this.#env.clock.now()) };
+    return wakeClockMs === Number.POSITIVE_INFINITY
+      ? 'idle'
+      : { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
   }
 }

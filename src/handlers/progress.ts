@@ -22,6 +22,7 @@ export interface ProgressStore {
   list(): Promise<readonly ProgressHead[]>;
 }
 
+/** A document in short. */
 export type ProgressHead = Pick<ProgressDocument, 'uid' | 'name' | 'resourceVersion'>;
 
 /** A {@link ProgressStore} in memory. */
@@ -33,9 +34,13 @@ export interface MemoryProgress extends ProgressStore {
 /**
  * Makes a progress store that lives as long as it is referenced: it may outlive a controller, but not the process.
  *
+ * @example
  * ```ts
+ * import { createController, createEssenceHasher, createMemoryProgress, createStoreSource, openStore } from 'plimsoll';
+ *
+ * const source = createStoreSource(await openStore<number>(), { prefix: 'jobs/' });
  * const progress = createMemoryProgress();
- * const controller = createController({ source, progress, essence });
+ * createController({ source, progress, essence: createEssenceHasher({ defaults: false }) });
  * ```
  */
 export function createMemoryProgress(): MemoryProgress {

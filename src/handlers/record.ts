@@ -4,54 +4,68 @@
  * ```text
  *   document  uid, name, gen 7, writeId, tick 12, resourceVersion "41"
  *   |
- *   +- records   "scale"      attempt { digest B, open, failures 1, wakeAt, delayMs }   done A   at 11   ep 9
- *   |            "deploy"     attempt { digest C, ok }                                  done C   at 12   ep 12
+ *   +- records   "scale"      attempt { digest B, open, failures 1, ... }   done A      at 11   episode 9
+ *   |            "deploy"     attempt { digest C, ok }                      done C      at 12   episode 12
  *   |                         plan [ { id "a", args 1 } ]
- *   |            "deploy/a"   attempt null                                             done null   at 12   ep 0
+ *   |            "deploy/a"   attempt null                                  done null   at 12   episode 0
  *   |
  *   +- bases     A -> view, C -> view        exactly the digests that some `done` names
  * ```
  *
- * `attempt` is the last one *opened*; `done` the last *success*, kept apart since it only serves `old` (A3'). `tick`
- * counts opened attempts of the object: `at` is the tick of the record's last one (A5'), `ep` that of the first attempt
- * of its episode (A13').
+ * `attempt` is the last one *opened*; `done` the last *success*, kept apart since it only serves `old` (A3').
  */
 export interface ProgressDocument {
+  /** The life of the object that all of this is about. */
   readonly uid: string;
+  /** The object's name in its source. */
   readonly name: string;
   /** Rises by one with each write; 0 for a document that was never written. */
   readonly gen: number;
   /** Who wrote this generation, so that a write whose answer got lost can be recognised. */
   readonly writeId: string;
+  /** Attempts opened so far, of all records: the object's own time. */
   readonly tick: number;
   /** The highest resource version a call was made on, or `''`. States below it are refused (A12'). */
   readonly resourceVersion: string;
+  /** By handler id, and by `parent/sub` for the subs of a plan. */
   readonly records: Readonly<Record<string, HandlerRecord>>;
+  /** Views by their digest, for `old`. A view that is absent is missing here, too. */
   readonly bases: Readonly<Record<string, unknown>>;
 }
 
+/** What is remembered about one handler or sub-handler of an object. */
 export interface HandlerRecord {
+  /** The attempt that was opened last; `null` for a planned sub that has had none. */
   readonly attempt: Attempt | null;
+  /** The digest of the last success, of a parent together with all of its subs; `null` before the first. */
   readonly done: string | null;
+  /** The tick at which an attempt was last opened, or the sub planned: who has the lowest is served first (A5'). */
   readonly at: number;
-  readonly ep: number;
+  /** The tick at which the episode began, that is, at which the attempt's digest was opened; part of the key (A13'). */
+  readonly episode: number;
   /** What a parent registered when it last succeeded; absent if nothing. */
   readonly plan?: readonly PlanEntry[];
 }
 
+/** All calls on one digest since it was opened, taken together. */
 export interface Attempt {
+  /** Of what the handler saw. */
   readonly digest: string;
+  /** `open` until the final outcome: running, waiting for a retry, or interrupted. */
   readonly state: 'open' | 'ok' | 'failed';
-  /** Settled attempts of the episode that failed (A4'): interrupted and superseded ones are not counted. */
+  /** Settled calls of the episode that failed (A4'): interrupted and superseded ones are not counted. */
   readonly failures: number;
-  /** Wall time of the next attempt, in ms; 0 is "at once". Believed only as far as `delayMs` from now (A4'). */
-  readonly wakeAt: number;
+  /** Wall time of the next call, in ms since the epoch; 0 is "at once". Believed only as far as `delayMs` from now (A4'). */
+  readonly wakeAtWallMs: number;
+  /** The wait before the next call as it was meant, in ms; 0 without one. */
   readonly delayMs: number;
 }
 
 /** A sub-handler as planned. Everything needed to tell, without its function, whether it is due. */
 export interface PlanEntry {
+  /** Without the parent's id. */
   readonly id: string;
+  /** As registered; absent if there are none. */
   readonly args?: unknown;
   /** The sub sees this field of the object. */
   readonly field?: string;
@@ -84,22 +98,22 @@ export function openAttempt(doc: ProgressDocument, id: string, digest: string): 
     ...(before ?? { done: null }),
     attempt: goesOn && before.attempt !== null ? before.attempt : freshAttempt(digest),
     at: tick,
-    ep: goesOn ? before.ep : tick,
+    episode: goesOn ? before.episode : tick,
   };
   return { ...doc, tick, records: { ...doc.records, [id]: record } };
 }
 
 function freshAttempt(digest: string): Attempt {
-  return { digest, state: 'open', failures: 0, wakeAt: 0, delayMs: 0 };
+  return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
 }
 
 /**
  * Writes the outcome of an attempt. Nothing happens if the record is gone (the sub left the plan) or has another
  * attempt by now; so it may be done over after a conflict, and twice is once.
  */
-export function settleAttempt(doc: ProgressDocument, id: string, ep: number, attempt: Attempt): ProgressDocument {
+export function settleAttempt(doc: ProgressDocument, id: string, episode: number, attempt: Attempt): ProgressDocument {
   const before = doc.records[id];
-  if (before === undefined || before.ep !== ep || before.attempt?.digest !== attempt.digest) return doc;
+  if (before === undefined || before.episode !== episode || before.attempt?.digest !== attempt.digest) return doc;
   // A retry that needed no intent was not stamped when it began; its turn counts all the same.
   const tick = before.at === doc.tick ? doc.tick : doc.tick + 1;
   return { ...doc, tick, records: { ...doc.records, [id]: { ...before, attempt, at: tick } } };
@@ -118,7 +132,7 @@ export function adoptPlan(doc: ProgressDocument, parentId: string, plan: readonl
   for (const [id, record] of Object.entries(doc.records)) {
     if (!id.startsWith(prefix) || wanted.has(id)) records[id] = record;
   }
-  for (const id of wanted.keys()) records[id] ??= { attempt: null, done: null, at: doc.tick, ep: 0 };
+  for (const id of wanted.keys()) records[id] ??= { attempt: null, done: null, at: doc.tick, episode: 0 };
   const { plan: _before, ...rest } = parent;
   records[parentId] = plan.length === 0 ? rest : { ...rest, plan };
   return withBases({ ...doc, records }, {});

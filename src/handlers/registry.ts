@@ -1,11 +1,9 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
+import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { HandlerFunction, SubFunction } from './context.ts';
-import type { AttemptOptions, HandlerOptions } from './options.ts';
-import { type Path, parsePath } from './view.ts';
-
-/** Longest id of a handler or sub-handler, in UTF-16 units. */
-export const ID_LENGTH_MAX = 253;
+import type { HandlerOptions } from './options.ts';
+import { type Path, parsePath } from './path.ts';
 
 /** A registered handler, checked and with every default filled in. */
 export interface Handler {
@@ -26,11 +24,13 @@ export interface SubHandler {
   readonly id: string;
   readonly args: unknown;
   /** With `select`: what it selected of the parent's view, once and for all of the plan. */
-  readonly selected: { readonly view: unknown } | undefined;
+  readonly selected: { readonly value: unknown } | undefined;
   readonly retries: number;
   readonly timeoutMs: number | undefined;
   readonly fn: SubFunction;
 }
+
+const NAMES: readonly (keyof HandlerOptions)[] = ['id', 'field', 'select', 'when', 'backoff', 'retries', 'timeoutMs'];
 
 /** The handlers of a controller. Closed when the controller starts. */
 export class Registry {
@@ -48,9 +48,13 @@ export class Registry {
 
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
     if (kind !== 'change') throw new UnsupportedError('register a handler', `the kind "${kind}"`);
+    checkNames('register a handler', options, NAMES);
     const action = `register handler "${options.id}"`;
     checkId(action, options.id);
     checkAttempts(action, options);
+    checkFunction(action, 'select', options.select);
+    checkFunction(action, 'when', options.when);
+    if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
     if (this.#handlers.some(({ id }) => id === options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
@@ -67,23 +71,5 @@ export class Registry {
       backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
       fn: fn as HandlerFunction,
     });
-  }
-}
-
-/** Ids are parts of record names: `parent/sub`. */
-export function checkId(action: string, id: string): void {
-  if (typeof id !== 'string' || id === '')
-    throw new TypeError(`Cannot ${action}: the id must be a string with content`);
-  if (id.length > ID_LENGTH_MAX) throw new TypeError(`Cannot ${action}: the id is longer than ${ID_LENGTH_MAX}`);
-  if (id.includes('/') || id === '__proto__')
-    throw new TypeError(`Cannot ${action}: the id may not be or contain "${id.includes('/') ? '/' : id}"`);
-}
-
-export function checkAttempts(action: string, { retries, timeoutMs }: AttemptOptions): void {
-  if (retries !== undefined && !(retries >= 0)) {
-    throw new RangeError(`Cannot ${action}: retries must be at least 0, got ${retries}`);
-  }
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new RangeError(`Cannot ${action}: timeoutMs must be above 0, got ${timeoutMs}`);
   }
 }

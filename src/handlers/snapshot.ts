@@ -1,18 +1,13 @@
 import type { SourceObject } from '../types/source.ts';
+import { deepFreeze } from './freeze.ts';
+import { parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import type { Handler } from './registry.ts';
-import { deepFreeze, defaultView, digestOfSub, digestOfView, parsePath, type ViewDigest, valueAt } from './view.ts';
-
-/** What a handler sees of one state. */
-export interface Look {
-  readonly view: unknown;
-  readonly digest: string;
-}
+import { type DefaultView, digestOfSub, type View, viewOfPart } from './view.ts';
 
 /** How states are looked at; the same for all of a controller. */
-export interface Viewer {
-  readonly essence: ViewDigest;
-  readonly view: ((object: unknown) => unknown) | undefined;
+export interface ViewRules {
+  readonly defaultView: DefaultView;
   /** A `when`, `select` or `view` threw, or its result is not data. Told once per state and handler. */
   readonly onFault: (snapshot: Snapshot, id: string, error: unknown) => void;
 }
@@ -30,78 +25,69 @@ export class Snapshot {
   readonly resourceVersion: string;
   readonly deleting: boolean;
   readonly #object: unknown;
-  readonly #viewer: Viewer;
-  readonly #looks = new Map<string, Look | undefined>();
-  readonly #subLooks = new WeakMap<PlanEntry, Look>();
+  readonly #rules: ViewRules;
+  readonly #views = new Map<string, View | undefined>();
+  readonly #subViews = new WeakMap<PlanEntry, View>();
   readonly #faults = new Map<string, unknown>();
-  #frozen = false;
-  #default: Look | undefined;
+  #default: View | undefined;
 
-  constructor(source: SourceObject, viewer: Viewer) {
+  constructor(source: SourceObject, rules: ViewRules) {
     this.name = source.name;
     this.uid = source.uid;
     this.resourceVersion = source.resourceVersion;
     this.deleting = source.deleting;
     this.#object = source.object;
-    this.#viewer = viewer;
+    this.#rules = rules;
   }
 
-  /** The content, deep-frozen on first use: by then somebody is going to be called. */
+  /** The content, deep-frozen on first use: by then somebody is going to look at it. */
   get object(): unknown {
-    if (!this.#frozen) deepFreeze(this.#object);
-    this.#frozen = true;
-    return this.#object;
+    return deepFreeze(this.#object);
   }
 
   /** What a handler sees; `undefined` if the object is not for it. */
-  look(handler: Handler): Look | undefined {
-    if (this.#looks.has(handler.id)) return this.#looks.get(handler.id);
-    const look = this.#guard(handler.id, () => this.#lookAt(handler));
-    this.#looks.set(handler.id, look);
-    return look;
+  viewOf(handler: Handler): View | undefined {
+    if (this.#views.has(handler.id)) return this.#views.get(handler.id);
+    const view = this.#guard(handler.id, () => this.#makeView(handler));
+    this.#views.set(handler.id, view);
+    return view;
   }
 
   /** What a planned sub of a handler sees; `undefined` if the object is not for its parent. */
-  lookSub(parent: Handler, entry: PlanEntry): Look | undefined {
-    const known = this.#subLooks.get(entry);
+  viewOfSub(parent: Handler, entry: PlanEntry): View | undefined {
+    const known = this.#subViews.get(entry);
     if (known !== undefined) return known;
-    const parentLook = this.look(parent);
-    if (parentLook === undefined) return undefined;
-    const id = `${parent.id}/${entry.id}`;
-    const look = this.#guard(id, () => {
-      if (entry.selected !== undefined) return { view: undefined, digest: entry.selected };
-      const view = entry.field === undefined ? parentLook.view : valueAt(this.object, parsePath(entry.field));
-      return { view, digest: digestOfSub(this.#viewer.essence, view, entry.args) };
+    const parentView = this.viewOf(parent);
+    if (parentView === undefined) return undefined;
+    const view = this.#guard(`${parent.id}/${entry.id}`, () => {
+      if (entry.selected !== undefined) return { value: undefined, digest: entry.selected };
+      const value = entry.field === undefined ? parentView.value : valueAt(this.object, parsePath(entry.field));
+      return { value, digest: digestOfSub(value, entry.args) };
     });
-    if (look !== undefined) this.#subLooks.set(entry, look);
-    return look;
+    if (view !== undefined) this.#subViews.set(entry, view);
+    return view;
   }
 
-  /** What `look` or `lookSub` met when it asked for this id. */
+  /** What `viewOf` or `viewOfSub` met when it was asked for this id. */
   faultOf(id: string): unknown {
     return this.#faults.get(id);
   }
 
-  #lookAt(handler: Handler): Look | undefined {
+  #makeView(handler: Handler): View | undefined {
     if (handler.when !== undefined && !handler.when(this.object)) return undefined;
-    if (handler.path === undefined && handler.select === undefined) {
-      this.#default ??= this.#seen((this.#viewer.view ?? defaultView)(this.object));
-      return this.#default;
-    }
-    return this.#seen(handler.path === undefined ? handler.select?.(this.object) : valueAt(this.object, handler.path));
+    if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
+    if (handler.select !== undefined) return viewOfPart(deepFreeze(handler.select(this.object)));
+    this.#default ??= this.#rules.defaultView(this.object);
+    return this.#default;
   }
 
-  #seen(view: unknown): Look {
-    return { view: deepFreeze(view), digest: digestOfView(this.#viewer.essence, view) };
-  }
-
-  #guard(id: string, look: () => Look | undefined): Look | undefined {
+  #guard(id: string, look: () => View | undefined): View | undefined {
     if (this.#faults.has(id)) return undefined;
     try {
       return look();
     } catch (error) {
       this.#faults.set(id, error);
-      this.#viewer.onFault(this, id, error);
+      this.#rules.onFault(this, id, error);
       return undefined;
     }
   }

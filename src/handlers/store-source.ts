@@ -2,7 +2,9 @@ import type { WatchEvent } from '../types/event.ts';
 import type { KeyValue } from '../types/revision.ts';
 import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
 import type { SignalOptions, Store } from '../types/store.ts';
+import { checkMethods, checkNames } from './checks.ts';
 
+/** Options of {@link createStoreSource}. */
 export interface StoreSourceOptions {
   /** The keys that are objects. `''` is all of them. */
   readonly prefix: string;
@@ -22,15 +24,28 @@ export interface StoreSourceOptions {
  * The store's identity is part of the uid, since an embedded store begins again at revision 1 with every process: without
  * it a record kept from an earlier process would be taken for that of a new object.
  *
- * No key is ever `deleting`. Reads are those of the store: on a replica, as fresh as it is.
+ * No key is ever `deleting`. Reads are those of the store: fresh on an embedded one; on a replica as fresh as that is,
+ * for which {@link ObjectSource} makes an exception.
  *
+ * @example
  * ```ts
- * const controller = createController({ source: createStoreSource(store, { prefix: 'jobs/' }), essence });
+ * import { createController, createEssenceHasher, createStoreSource, openStore } from 'plimsoll';
+ *
+ * const source = createStoreSource(await openStore<number>(), { prefix: 'jobs/' });
+ * createController({ source, essence: createEssenceHasher({ defaults: false }) });
  * ```
+ *
+ * @throws TypeError for a prefix that is no string, and for unknown options.
  */
 export function createStoreSource<V>(store: Store<V, string>, options: StoreSourceOptions): ObjectSource<V> {
+  const action = 'create a store source';
+  checkMethods(action, 'store', store, ['ready', 'range', 'get', 'watch']);
+  checkNames(action, options, NAMES);
+  if (typeof options.prefix !== 'string') throw new TypeError(`Cannot ${action}: prefix is not a string`);
   return new StoreSource(store, options.prefix);
 }
+
+const NAMES: readonly (keyof StoreSourceOptions)[] = ['prefix'];
 
 class StoreSource<V> implements ObjectSource<V> {
   readonly #store: Store<V, string>;

@@ -1,14 +1,14 @@
 import type { Random } from '../types/random.ts';
 
-/** How long to wait before a failed thing is tried again. */
+/** How long to wait before a failed thing is tried again. The defaults stand where a backoff is an option. */
 export interface BackoffOptions {
-  /** Wait after the first failure, in ms. Lower: quicker recovery; higher: less load on what fails. @default 500 */
+  /** Wait after the first failure, in ms, at least 1. Lower: quicker recovery; higher: less load on what fails. */
   readonly baseMs?: number;
-  /** Growth from one failure to the next. @default 2 */
+  /** Growth from one failure to the next, at least 1. */
   readonly factor?: number;
-  /** The longest wait, in ms. @default 60000 */
+  /** The longest wait, in ms, at least `baseMs`. */
   readonly maxMs?: number;
-  /** Share of the wait that chance may take away, 0 to 1, so that many failures do not return together. @default 0.2 */
+  /** Share of the wait that chance may take away, 0 to 1, so that many failures do not return together. */
   readonly jitter?: number;
 }
 
@@ -18,10 +18,12 @@ const DEFAULTS: Backoff = { baseMs: 500, factor: 2, maxMs: 60_000, jitter: 0.2 }
 
 /**
  * Fills in the defaults and checks. Throws `RangeError` for a base or maximum below 1 ms or above it, a factor below 1,
- * or a jitter outside [0, 1].
+ * or a jitter outside [0, 1], and `TypeError` for what is no backoff at all.
  */
 export function resolveBackoff(options: BackoffOptions = {}, defaults: BackoffOptions = {}): Backoff {
-  const backoff: Backoff = { ...DEFAULTS, ...defaults, ...options };
+  checkTypes(options);
+  const of = (name: keyof Backoff): number => options[name] ?? defaults[name] ?? DEFAULTS[name];
+  const backoff: Backoff = { baseMs: of('baseMs'), factor: of('factor'), maxMs: of('maxMs'), jitter: of('jitter') };
   if (!(backoff.baseMs >= 1))
     throw new RangeError(`Cannot use backoff: baseMs must be at least 1, got ${backoff.baseMs}`);
   if (!(backoff.factor >= 1))
@@ -33,6 +35,16 @@ export function resolveBackoff(options: BackoffOptions = {}, defaults: BackoffOp
     throw new RangeError(`Cannot use backoff: jitter must be from 0 to 1, got ${backoff.jitter}`);
   }
   return backoff;
+}
+
+function checkTypes(options: BackoffOptions): void {
+  if (typeof options !== 'object' || options === null) throw new TypeError('Cannot use backoff: it is not an object');
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`Cannot use backoff: unknown option ${name}`);
+    if (value !== undefined && typeof value !== 'number') {
+      throw new TypeError(`Cannot use backoff: ${name} is of type ${typeof value}, not a number`);
+    }
+  }
 }
 
 /**

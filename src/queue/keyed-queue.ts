@@ -15,7 +15,7 @@ export interface KeyedQueueOptions {
   readonly run: (key: string) => Promise<RunResult>;
   /** Keys worked on at a time. @default 16 */
   readonly concurrency?: number;
-  /** Waits after rejected runs, counted per key. */
+  /** Waits after rejected runs, counted per key. @default { baseMs: 500, factor: 2, maxMs: 60000, jitter: 0.2 } */
   readonly backoff?: BackoffOptions;
   readonly clock?: Clock;
   readonly random?: Random;

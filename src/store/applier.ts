@@ -21,7 +21,7 @@ export interface ApplierOptions<V, K extends Key> {
 }
 
 /**
- * The one applier of a store (ARCHITECTURE decision 2): state, then watchers, then retention, in one synchronous step
+ * The one applier of a store (D2): state, then watchers, then retention, in one synchronous step
  * that nobody can look into. Embedded stores and replicas differ only in where their commits come from.
  */
 export class Applier<V, K extends Key> {
@@ -83,12 +83,8 @@ export class Applier<V, K extends Key> {
     return compactRevision;
   }
 
-  /** The state was cleared: nothing noted about it holds any more. */
-  clear(): void {
-    this.close();
-  }
-
-  close(): void {
+  /** Stops every timer and forgets what was noted: the state was cleared, or the store is closed. */
+  stop(): void {
     this.#compactor.stop();
     this.#retention.close();
   }

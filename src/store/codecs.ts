@@ -8,6 +8,14 @@ import { checkJsonData } from './json-data.ts';
  * `encode` throws `ValueError` for bytes and for everything that JSON text would lose or change (NaN, Date, Map, class
  * instances, lone surrogates): the same values that a store without a codec refuses. `decode` throws the platform's
  * SyntaxError for what is not JSON, and TypeError for what is not UTF-8.
+ *
+ * @example
+ * ```ts
+ * import { jsonCodec } from 'plimsoll';
+ *
+ * const codec = jsonCodec<{ image: string }>();
+ * console.log(codec.decode(codec.encode({ image: 'web:2' })).image); // web:2
+ * ```
  */
 export function jsonCodec<V = unknown>(): Codec<V> {
   const encoder = new TextEncoder();
@@ -26,7 +34,17 @@ export function jsonCodec<V = unknown>(): Codec<V> {
   };
 }
 
-/** Strings as UTF-8. A lone surrogate is a `ValueError`; bytes that are not UTF-8 are a TypeError when read. */
+/**
+ * Strings as UTF-8. A lone surrogate is a `ValueError`; bytes that are not UTF-8 are a TypeError when read.
+ *
+ * @example
+ * ```ts
+ * import { openStore, textCodec } from 'plimsoll';
+ *
+ * const store = await openStore({ codec: textCodec() });
+ * await store.put('config/theme', 'dark');
+ * ```
+ */
 export function textCodec(): Codec<string> {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -40,7 +58,17 @@ export function textCodec(): Codec<string> {
   };
 }
 
-/** Bytes as they are, copied in and out. */
+/**
+ * Bytes as they are, copied in and out. What is no Uint8Array is a `ValueError`.
+ *
+ * @example
+ * ```ts
+ * import { bytesCodec, openStore } from 'plimsoll';
+ *
+ * const store = await openStore({ codec: bytesCodec() });
+ * await store.put('logo', Uint8Array.of(0x89, 0x50));
+ * ```
+ */
 export function bytesCodec(): Codec<Uint8Array> {
   return {
     encode(value: Uint8Array): Uint8Array {

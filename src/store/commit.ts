@@ -22,3 +22,20 @@ export interface Commit {
   readonly after?: Revision;
   readonly changes: readonly Change[];
 }
+
+/** The change that a put makes to a key whose live version, if there is one, has these numbers (store:R3). */
+export function putChange(
+  text: string,
+  cell: unknown,
+  revision: Revision,
+  previous: { readonly createRevision: Revision; readonly version: number } | undefined,
+): Change {
+  const createRevision = previous === undefined ? revision : previous.createRevision;
+  const version = previous === undefined ? 1 : previous.version + 1;
+  return { text, type: 'put', cell, createRevision, modRevision: revision, version, lease: '0' };
+}
+
+/** The change that a delete makes: key and revision, nothing else (store:R5). */
+export function tombstone(text: string, revision: Revision): Change {
+  return { text, type: 'delete', cell: undefined, createRevision: 0, modRevision: revision, version: 0, lease: '0' };
+}

@@ -1,7 +1,6 @@
+import { DEPTH_MAX } from '../core/canonical-text.ts';
+import { jsonPointer } from '../core/json-pointer.ts';
 import { ValueError } from '../types/errors.ts';
-
-/** Deepest nesting of plain JSON data; deeper ones are refused rather than overflow the stack. */
-export const VALUE_DEPTH_MAX = 1000;
 
 /** Where a part lies, from the part up to the root. Made only for containers, and read only for an error. */
 interface Place {
@@ -25,7 +24,7 @@ export function checkJsonData(value: unknown, action: string): void {
 /** Freezes plain data in place; `false` (and nothing promised) if part of it is something a freeze cannot protect. */
 export function freezePlain(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  if (depth > VALUE_DEPTH_MAX) return false;
+  if (depth > DEPTH_MAX) return false;
   if (!Array.isArray(value) && !isPlain(value)) return false;
   for (const member of Object.values(value)) if (!freezePlain(member, depth + 1)) return false;
   Object.freeze(value);
@@ -87,7 +86,7 @@ function isContainer(value: unknown, action: string, place: Place | undefined, d
       throw misfit(action, place, `is not JSON data but ${typeof value}`);
   }
   if (value === null) return false;
-  if (depth > VALUE_DEPTH_MAX) throw misfit(action, place, `is nested deeper than ${VALUE_DEPTH_MAX} levels`);
+  if (depth > DEPTH_MAX) throw misfit(action, place, `is nested deeper than ${DEPTH_MAX} levels`);
   if (!Array.isArray(value) && !isPlain(value)) throw misfit(action, place, 'is not a plain object');
   return true;
 }
@@ -105,11 +104,8 @@ function misfit(action: string, place: Place | undefined, reason: string): Value
   return new ValueError(action, { path: pointer(place), reason });
 }
 
-/** As a JSON pointer (RFC 6901). */
 function pointer(place: Place | undefined): string {
-  const names: string[] = [];
-  for (let part = place; part !== undefined; part = part.up) {
-    names.unshift(`/${String(part.name).replaceAll('~', '~0').replaceAll('/', '~1')}`);
-  }
-  return names.join('');
+  const path: (string | number)[] = [];
+  for (let part = place; part !== undefined; part = part.up) path.push(part.name);
+  return jsonPointer(path.reverse());
 }

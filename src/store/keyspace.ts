@@ -1,4 +1,4 @@
-import { compareKeyText, prefixEnd } from '../core/key-order.ts';
+import { byteText, compareKeyText, prefixEnd } from '../core/key-order.ts';
 import { InvalidKeyError, LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyRange } from '../types/revision.ts';
@@ -51,7 +51,7 @@ export class KeySpace<K extends Key> {
 
   /** Text of a key that a backend sent. A key that is not UTF-8 is an error in a store of text keys, never replaced. */
   textOfBytes(bytes: Uint8Array, action: string): string {
-    if (this.mode === 'bytes') return latin1(bytes);
+    if (this.mode === 'bytes') return byteText(bytes);
     try {
       return this.#decoder.decode(bytes);
     } catch (error) {
@@ -84,6 +84,14 @@ export class KeySpace<K extends Key> {
     return { kind: 'interval', bytes: { start: this.bytes(text), end }, text, endText, empty };
   }
 
+  /** The opposite of `resolve`, for an error that has only the resolved range. */
+  rangeOf(range: ResolvedRange): KeyRange<K> {
+    if (range.kind === 'point') return { key: this.key(range.text) };
+    if (range.kind === 'prefix') return { prefix: this.key(range.text) };
+    const start = this.key(range.text);
+    return range.endText === undefined ? { start } : { start, end: this.key(range.endText) };
+  }
+
   #part(key: K, action: string, name: string): string {
     if (this.mode === 'utf8') {
       if (typeof key !== 'string') throw new TypeError(`Cannot ${action}: the ${name} is not a string`);
@@ -94,7 +102,7 @@ export class KeySpace<K extends Key> {
     }
     if (!(key instanceof Uint8Array)) throw new TypeError(`Cannot ${action}: the ${name} is not a Uint8Array`);
     checkLength(key.length, action);
-    return latin1(key);
+    return byteText(key);
   }
 }
 
@@ -114,10 +122,4 @@ function utf8Length(text: string): number {
     else length += 3;
   }
   return length;
-}
-
-function latin1(bytes: Uint8Array): string {
-  let text = '';
-  for (let index = 0; index < bytes.length; index++) text += String.fromCharCode(bytes[index] as number);
-  return text;
 }

@@ -18,7 +18,7 @@ export interface Retention {
   readonly ageMs?: number;
 }
 
-export const RETENTION_EVENTS_DEFAULT = 10_000;
+const RETENTION_EVENTS_DEFAULT = 10_000;
 
 /** The log, as far as retention has to look at it. */
 export interface RetainedLog {

@@ -24,7 +24,7 @@ export class Window {
   /** -1: never compacted, so that a first compact(0) is legal (M16). */
   #compacted: Revision = -1;
   #watchFloor: Revision = 0;
-  /** Ascending; those below the floor are dropped. */
+  /** Ascending and disjoint; those below the floor are dropped, and there are at most SPANS_MAX after each commit. */
   #spans: Span[] = [];
 
   constructor(revision: Revision) {
@@ -79,8 +79,8 @@ export class Window {
       throw new CompactedError(action, { minRevision: this.#compacted + 1, compactRevision: this.compactRevision });
     }
     if (n > this.#revision) throw new FutureRevisionError(action, { revision: n, currentRevision: this.#revision });
-    const hole = this.#spans.find((span) => span.after < n && n <= span.revision && isHole(span));
-    if (hole === undefined) this.raise(n, n);
+    const hole = this.#spanOver(n);
+    if (hole === undefined || !isHole(hole)) this.raise(n, n);
     else this.raise(hole.revision, hole.revision + 1);
     return this.#compacted;
   }
@@ -96,8 +96,8 @@ export class Window {
     if (revision < this.#compacted) {
       throw new CompactedError(action, { minRevision: this.#compacted, compactRevision: this.compactRevision });
     }
-    const hole = this.#spans.find((span) => span.after < revision && revision < span.revision);
-    if (hole !== undefined) {
+    const hole = this.#spanOver(revision);
+    if (hole !== undefined && revision < hole.revision) {
       throw new CompactedError(action, { minRevision: hole.revision, compactRevision: this.compactRevision });
     }
     return revision;
@@ -111,17 +111,31 @@ export class Window {
   /** 0 if a watch may start at `from`, else the smallest legal start at or above it (M12). */
   illegalStart(from: Revision): Revision {
     if (from < this.#watchFloor) return this.#watchFloor;
-    const hole = this.#spans.find((span) => span.after + 1 < from && from <= span.revision);
-    return hole === undefined ? 0 : hole.revision + 1;
+    const hole = this.#spanOver(from);
+    return hole === undefined || from === hole.after + 1 ? 0 : hole.revision + 1;
   }
 
   /** Whether a revision is known to be applied although the log has no entry for it: it lies in a hole (M6). */
   isInHole(revision: Revision): boolean {
-    return this.#spans.some((span) => span.after < revision && revision <= span.revision);
+    return this.#spanOver(revision) !== undefined;
   }
 
   spanAt(revision: Revision): Span | undefined {
-    return this.#spans.find((span) => span.revision === revision);
+    const span = this.#spanOver(revision);
+    return span?.revision === revision ? span : undefined;
+  }
+
+  /** The span with `after < revision <= span.revision`. They ascend and do not overlap, so there is at most one. */
+  #spanOver(revision: Revision): Span | undefined {
+    let low = 0;
+    let high = this.#spans.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#spans[middle] as Span).revision < revision) low = middle + 1;
+      else high = middle;
+    }
+    const span = this.#spans[low];
+    return span !== undefined && span.after < revision ? span : undefined;
   }
 }
 

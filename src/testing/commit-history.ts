@@ -1,4 +1,4 @@
-import { compareBytes } from '../core/key-order.ts';
+import { byteRangeHas, byteText, compareBytes } from '../core/key-order.ts';
 import type {
   Backend,
   BackendCompare,
@@ -14,7 +14,6 @@ import type {
   BackendWatchItem,
   BackendWatchRequest,
   BackendWatchStream,
-  ByteRange,
 } from '../types/backend.ts';
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
@@ -54,6 +53,8 @@ export interface HeldCommit {
  * ```
  *
  * ```ts
+ * import { createCommitHistory } from 'plimsoll/testing';
+ *
  * const history = createCommitHistory();
  * history.commit([{ key: 'a', value: '1' }]); // 2
  * const held = history.hold([{ key: 'b', value: '1' }]); // 3, unseen
@@ -96,8 +97,9 @@ class History implements CommitHistory {
   readonly capabilities = { progress: true, writable: true } as const;
   readonly identity: string;
   readonly #isUnordered: boolean;
+  /** Each with a whole state of its own. Not bounded, compaction included: for tests. */
   readonly #commits: Commit[] = [];
-  /** Visible commits in the order in which they became so; what streams read. */
+  /** Visible commits in the order in which they became so; what streams read. Not bounded either. */
   readonly #sent: Commit[] = [];
   readonly #encoder = new TextEncoder();
   #last: Revision;
@@ -156,7 +158,7 @@ class History implements CommitHistory {
       throw new FutureRevisionError('list', { revision, currentRevision: this.revision });
     }
     if (revision < this.#compacted) throw this.#compactedError('list');
-    const rows = this.stateAt(revision).filter(({ key }) => request.ranges.some((range) => contains(range, key)));
+    const rows = this.stateAt(revision).filter(({ key }) => request.ranges.some((range) => byteRangeHas(range, key)));
     const kvs = rows.filter(({ modRevision }) => modRevision >= (request.minModRevision ?? 0));
     const limit = request.limit ?? 0;
     const page = request.countOnly === true ? [] : limit > 0 ? kvs.slice(0, limit) : kvs;
@@ -183,7 +185,7 @@ class History implements CommitHistory {
   async txn(request: BackendTxnRequest): Promise<BackendTxnResponse> {
     request.signal?.throwIfAborted();
     const state = new Map(this.#newest());
-    const succeeded = request.compare.every((compare) => holds(compare, state.get(textOf(compare.key))));
+    const succeeded = request.compare.every((compare) => holds(compare, state.get(byteText(compare.key))));
     const events: BackendEvent[] = [];
     const responses = (succeeded ? request.then : request.else).map((operation) =>
       run(operation, state, this.#last + 1, events),
@@ -227,7 +229,7 @@ class History implements CommitHistory {
       index++;
       if (commit.revision < fromRevision) continue;
       if (commit.revision < this.#compacted) throw this.#compactedError('watch');
-      const events = commit.events.filter((event) => ranges.some((range) => contains(range, keyOf(event))));
+      const events = commit.events.filter((event) => ranges.some((range) => byteRangeHas(range, keyOf(event))));
       if (events.length > 0) yield { type: 'change', revision: commit.revision, events };
     }
   }
@@ -254,8 +256,8 @@ class History implements CommitHistory {
   #add(events: readonly BackendEvent[], isHeld: boolean): Commit {
     const state = new Map(this.#newest());
     for (const event of events) {
-      if (event.type === 'put') state.set(textOf(event.kv.key), event.kv);
-      else state.delete(textOf(event.key));
+      if (event.type === 'put') state.set(byteText(event.kv.key), event.kv);
+      else state.delete(byteText(event.key));
     }
     const commit: Commit = { revision: ++this.#last, events, state, isHeld, isSent: false };
     this.#commits.push(commit);
@@ -309,7 +311,7 @@ function run(
   events: BackendEvent[],
 ): BackendOperationResponse {
   if (operation.type === 'put') {
-    const text = textOf(operation.key);
+    const text = byteText(operation.key);
     const prevKv = state.get(text);
     const kv: BackendKeyValue = {
       key: operation.key.slice(),
@@ -323,14 +325,14 @@ function run(
     events.push({ type: 'put', kv });
     return prevKv === undefined ? { type: 'put' } : { type: 'put', prevKv };
   }
-  const rows = [...state.values()].filter(({ key }) => contains(operation.range, key));
+  const rows = [...state.values()].filter(({ key }) => byteRangeHas(operation.range, key));
   rows.sort((a, b) => compareBytes(a.key, b.key));
   if (operation.type === 'range') {
     const limit = operation.limit ?? 0;
     return { type: 'range', count: rows.length, kvs: limit > 0 ? rows.slice(0, limit) : rows };
   }
   for (const { key } of rows) {
-    state.delete(textOf(key));
+    state.delete(byteText(key));
     events.push({ type: 'delete', key, modRevision: revision });
   }
   return { type: 'delete', deleted: rows.length, prevKvs: rows };
@@ -357,16 +359,6 @@ function outcome(difference: number, result: BackendCompare['result']): boolean 
   return result === '<' ? difference < 0 : difference > 0;
 }
 
-export function contains(range: ByteRange, key: Uint8Array): boolean {
-  if (range.end === undefined) return compareBytes(range.start, key) === 0;
-  return compareBytes(range.start, key) <= 0 && (range.end.length === 0 || compareBytes(key, range.end) < 0);
-}
-
 function keyOf(event: BackendEvent): Uint8Array {
   return event.type === 'put' ? event.kv.key : event.key;
-}
-
-/** Bytes as a map key. */
-function textOf(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
 }

@@ -46,7 +46,11 @@ export interface FaultyBackendOptions {
  * | `remember`, `answerStale` | B2, answers are the newest |
  *
  * ```ts
- * const backend = createFaultyBackend(createMemoryBackend(data), { clock });
+ * import { openStore } from 'plimsoll';
+ * import { createFaultyBackend, createMemoryBackend, createVirtualClock } from 'plimsoll/testing';
+ *
+ * const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes' });
+ * const backend = createFaultyBackend(createMemoryBackend(data), { clock: createVirtualClock() });
  * backend.fail('txn', { when: 'after' }); // the next write is committed, its answer lost
  * ```
  */
@@ -206,7 +210,7 @@ class Faulty implements FaultyBackend {
   }
 
   disconnect(error: unknown = lost('watch', false)): void {
-    for (const stream of [...this.#streams]) stream.end(error);
+    for (const stream of [...this.#streams]) stream.fail(error);
   }
 
   endStreams(): void {

@@ -29,6 +29,7 @@ export interface FaultyStreamOptions {
  */
 export class FaultyStream implements BackendWatchStream, AsyncIterator<BackendWatchItem> {
   readonly #options: FaultyStreamOptions;
+  /** Not bounded: for tests, which say how many. */
   readonly #injected: BackendWatchItem[] = [];
   readonly #sent: ChangeItem[] = [];
   #stream: BackendWatchStream | undefined;
@@ -38,12 +39,15 @@ export class FaultyStream implements BackendWatchStream, AsyncIterator<BackendWa
   #wantsProgress = false;
   #end: (() => IteratorResult<BackendWatchItem>) | undefined;
   #wake: () => void = () => {};
+  readonly #unlisten: () => void;
 
   constructor(options: FaultyStreamOptions) {
     this.#options = options;
     this.#isHolding = options.isHolding;
     const { signal } = options;
-    signal?.addEventListener('abort', () => this.end(signal.reason), { once: true });
+    const onAbort = () => this.fail(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#unlisten = () => signal?.removeEventListener('abort', onAbort);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<BackendWatchItem> {
@@ -86,15 +90,26 @@ export class FaultyStream implements BackendWatchStream, AsyncIterator<BackendWa
     return { value: undefined, done: true };
   }
 
-  /** Ends the stream: with an error if one is given. Also the inner one, which nobody reads any more. */
-  end(...error: [unknown?]): void {
-    if (this.#end !== undefined) return;
-    let isTold = error.length === 0;
-    this.#end = () => {
+  /** Ends the stream without an error. */
+  end(): void {
+    this.#finish(() => ({ value: undefined, done: true }));
+  }
+
+  /** Ends the stream with an error, any value, which the consumer gets once. */
+  fail(error: unknown): void {
+    let isTold = false;
+    this.#finish(() => {
       if (isTold) return { value: undefined, done: true };
       isTold = true;
-      throw error[0];
-    };
+      throw error;
+    });
+  }
+
+  /** Ends the inner stream too, which nobody reads any more. */
+  #finish(end: () => IteratorResult<BackendWatchItem>): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    this.#unlisten();
     this.#options.onEnd();
     this.#wake();
     // What the inner stream still has to say was cut off with the connection.
@@ -136,7 +151,7 @@ export class FaultyStream implements BackendWatchStream, AsyncIterator<BackendWa
       this.#items = this.#stream[Symbol.asyncIterator]();
       if (this.#wantsProgress) this.#stream.requestProgress?.();
     } catch (error) {
-      this.end(error);
+      this.fail(error);
     }
   }
 

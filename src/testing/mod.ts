@@ -14,9 +14,9 @@ export {
   type FaultyBackend,
   type FaultyBackendOptions,
 } from './faulty-backend.ts';
+export { createSeededRandom } from '../system/seeded-random.ts';
 export { createReferenceModel, type ModelWatch, type ReferenceModel, type ReferenceModelOptions } from './model.ts';
 export { createObjectSource } from './object-source.ts';
 export type { MemoryObjectSource, MemoryObjectSourceOptions, ObjectSourceFaults } from './object-source.ts';
-export { createSeededRandom } from './seeded-random.ts';
 export { createVirtualClock } from './virtual-clock.ts';
 export type { VirtualClock, VirtualClockOptions } from './virtual-clock.ts';

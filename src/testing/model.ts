@@ -79,8 +79,10 @@ const OPERATIONS_MAX = 128;
 class Model<V, K extends Key> implements ReferenceModel<V, K>, ModelHistory<V, K> {
   revision: Revision = 1;
   readonly commits = new Map<Revision, readonly ModelEvent<V, K>[]>();
+  /** By revision. Not bounded, and `commits` neither: for tests. */
   readonly #states: State<V, K>[] = [new Map(), new Map()];
-  readonly #watches: ReferenceWatch<V, K>[] = [];
+  /** Those that are not over; the others are dropped when a new one is opened. */
+  #watches: ReferenceWatch<V, K>[] = [];
   readonly #eventsMax: number;
   readonly #encode: (value: V) => Uint8Array;
   #compacted: Revision = -1;
@@ -181,7 +183,7 @@ class Model<V, K extends Key> implements ReferenceModel<V, K>, ModelHistory<V, K
     if (!Number.isSafeInteger(fromRevision) || fromRevision < 0 || isEmpty(range)) throw new RangeError('watch');
     if (options.initial === true && options.fromRevision !== undefined) throw new TypeError('watch');
     const watch = new ReferenceWatch<V, K>(this, has, options);
-    this.#watches.push(watch);
+    this.#watches = [...this.#watches.filter(({ isDone }) => !isDone), watch];
     return watch;
   }
 

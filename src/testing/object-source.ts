@@ -1,4 +1,4 @@
-import { deepFreeze } from '../handlers/view.ts';
+import { deepFreeze } from '../handlers/freeze.ts';
 import type { Clock } from '../types/clock.ts';
 import { BackendError, CompactedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
@@ -59,6 +59,9 @@ export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
  * Makes a {@link MemoryObjectSource}.
  *
  * ```ts
+ * import { createObjectSource, createSeededRandom, createVirtualClock } from 'plimsoll/testing';
+ *
+ * const clock = createVirtualClock();
  * const source = createObjectSource({ clock, random: createSeededRandom(1), faults: { dropRate: 0.1 } });
  * source.put('a', { spec: { replicas: 1 } });
  * ```

@@ -34,6 +34,8 @@ interface Timer {
  * by real I/O is not waited for.
  *
  * ```ts
+ * import { createVirtualClock } from 'plimsoll/testing';
+ *
  * const clock = createVirtualClock();
  * clock.after(500, () => console.log('half a second later'));
  * await clock.advance(1000);

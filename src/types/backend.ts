@@ -2,7 +2,7 @@ import type { Revision } from './revision.ts';
 
 /**
  * The contract between the list manager and what stands behind it. **Experimental**: it may change before 1.0.
- * Promises B1-B10 are those of `docs/spec/list-manager.md` section 2; a backend that breaks one is found out
+ * Promises B1-B10 are those of `docs/spec/list-manager.md`; a backend that breaks one is found out
  * (violations are counted and repaired) but can make reads older than they need be.
  *
  * Keys and values are bytes here; codecs and key text are the replica's affair.
@@ -25,7 +25,10 @@ export interface Backend {
 export interface BackendCapabilities {
   /** `requestProgress` exists on its streams and keeps B5. */
   readonly progress: boolean;
-  /** `false` for a source that can only be read: `txn` rejects with `UnsupportedError`. Its history may still be compacted. */
+  /**
+   * `false` for a source that can only be read: a write on the replica is an `UnsupportedError` at once, and `txn` is
+   * never called. Its history may still be compacted.
+   */
   readonly writable: boolean;
 }
 
@@ -54,13 +57,22 @@ export interface BackendKeyValue {
   readonly lease: string;
 }
 
+/**
+ * The list manager of today asks for whole ranges only. The optional fields are part of the contract all the same: a
+ * backend has to honour them, so that lists in pages and partial relists, which need them, find them there.
+ */
 export interface BackendRangeRequest extends BackendCallOptions {
+  /** Disjoint, in key order. */
   readonly ranges: readonly ByteRange[];
-  /** Read as of this revision; rejects with `CompactedError` or `FutureRevisionError`. */
+  /** Read as of this revision; rejects with `CompactedError` or `FutureRevisionError`. @default the newest */
   readonly revision?: Revision;
+  /** Leave out rows with a smaller mod revision. @default 0 */
   readonly minModRevision?: Revision;
+  /** At most so many rows, the first ones; 0 is no limit. @default 0 */
   readonly limit?: number;
+  /** Rows with an empty value. @default false */
   readonly keysOnly?: boolean;
+  /** No rows, only `count`. @default false */
   readonly countOnly?: boolean;
 }
 

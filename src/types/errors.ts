@@ -1,27 +1,27 @@
-import type { Revision } from './revision.ts';
+import type { Key, KeyRange, Revision } from './revision.ts';
 
 /**
  * Every error Plimsoll throws, with a literal `code` and the facts as fields; nobody has to parse a message.
  *
  * | code | class | spec word | retry? |
  * |---|---|---|---|
- * | `COMPACTED` | CompactedError | COMPACTED (R13, R22, R28) | after a new list |
- * | `FUTURE_REVISION` | FutureRevisionError | FUTURE_REV (R13, R22) | no |
+ * | `COMPACTED` | CompactedError | COMPACTED (store:R13, R22, R28) | after a new list |
+ * | `FUTURE_REVISION` | FutureRevisionError | FUTURE_REV (store:R13, R22) | no |
  * | `CONFLICT` | ConflictError | failed `expect` | after a new read |
- * | `INVALID_KEY` | InvalidKeyError | EMPTY_KEY, decision 6 | no |
- * | `DUPLICATE_KEY` | DuplicateKeyError | DUPLICATE_KEY (R20) | no |
- * | `LIMIT_EXCEEDED` | LimitExceededError | TOO_MANY_OPS, request too large (R21) | no |
+ * | `INVALID_KEY` | InvalidKeyError | EMPTY_KEY, D6 | no |
+ * | `DUPLICATE_KEY` | DuplicateKeyError | DUPLICATE_KEY (store:R20) | no |
+ * | `LIMIT_EXCEEDED` | LimitExceededError | TOO_MANY_OPS, request too large (store:R21) | no |
  * | `STORE_FULL` | StoreFullError | NO_SPACE | after compaction |
  * | `NOT_READY` | NotReadyError | not ready (M22) | yes |
- * | `NOT_CACHED` | NotCachedError | decision 5 | no |
+ * | `NOT_CACHED` | NotCachedError | D5 | no |
  * | `NOT_APPLIED` | NotAppliedError | committed, not yet visible (M4) | no |
  * | `IDENTITY_CHANGED` | IdentityChangedError | reset (M24) | after a new list |
  * | `SLOW_WATCHER` | SlowWatcherError | M14 | from `resumeRevision` |
- * | `BACKEND` | BackendError | - | yes, unless `maybeCommitted` |
+ * | `BACKEND` | BackendError | - | yes, unless `maybeCommitted` or `permanent` |
  * | `UNSUPPORTED` | UnsupportedError | - | no |
  * | `CLOSED` | ClosedError | - | no |
  * | `JSON_SYNTAX` | JsonSyntaxError | RFC 8259 | no |
- * | `VALUE` | ValueError | decision 7 | no |
+ * | `VALUE` | ValueError | D7 | no |
  * | `INVARIANT` | InvariantError | a bug of Plimsoll | no |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
@@ -145,9 +145,12 @@ export class StoreFullError extends PlimsollError {
 export class NotReadyError extends PlimsollError {
   override readonly name: string = 'NotReadyError';
   declare readonly code: 'NOT_READY';
+  /** That of the store: 1 before the first snapshot of all, above after a reset. */
+  readonly epoch: number;
 
-  constructor(action: string) {
+  constructor(action: string, facts: { epoch: number }) {
     super('NOT_READY', `Cannot ${action}: the first snapshot is not there yet`);
+    this.epoch = facts.epoch;
   }
 }
 
@@ -155,9 +158,15 @@ export class NotReadyError extends PlimsollError {
 export class NotCachedError extends PlimsollError {
   override readonly name: string = 'NotCachedError';
   declare readonly code: 'NOT_CACHED';
+  /** What was asked for. */
+  readonly range: KeyRange<Key>;
+  /** What is replicated. */
+  readonly prefixes: readonly Key[];
 
-  constructor(action: string) {
+  constructor(action: string, facts: { range: KeyRange<Key>; prefixes: readonly Key[] }) {
     super('NOT_CACHED', `Cannot ${action}: the range is outside the replicated prefixes`);
+    this.range = facts.range;
+    this.prefixes = facts.prefixes;
   }
 }
 
@@ -180,6 +189,7 @@ export class NotAppliedError extends PlimsollError {
 export class IdentityChangedError extends PlimsollError {
   override readonly name: string = 'IdentityChangedError';
   declare readonly code: 'IDENTITY_CHANGED';
+  /** That of the data which are behind the store now. */
   readonly epoch: number;
 
   constructor(action: string, epoch: number) {
@@ -233,7 +243,7 @@ export class UnsupportedError extends PlimsollError {
   }
 }
 
-/** The store, watch, lock or controller was closed. */
+/** The store, watch or controller was closed. */
 export class ClosedError extends PlimsollError {
   override readonly name: string = 'ClosedError';
   declare readonly code: 'CLOSED';
@@ -262,10 +272,12 @@ export class ValueError extends PlimsollError {
   override readonly name: string = 'ValueError';
   declare readonly code: 'VALUE';
   readonly path: string;
+  readonly reason: string;
 
   constructor(action: string, facts: { path: string; reason: string }) {
     super('VALUE', `Cannot ${action}: the value ${facts.path === '' ? '' : `at ${facts.path} `}${facts.reason}`);
     this.path = facts.path;
+    this.reason = facts.reason;
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * A position in a store's history: a safe integer, checked wherever it comes in (ARCHITECTURE decision 8).
+ * A position in a store's history: a safe integer, checked wherever it comes in (D8).
  *
  * An empty embedded store is at revision 1 and its first write gets 2 (store:R1). On a replica the numbers are the
  * backend's and may skip: revision `R` says "every change up to and including R is in the snapshot" (M1).

@@ -2,12 +2,15 @@ import type { SignalOptions } from './store.ts';
 
 /**
  * Where a controller takes its objects from: a store prefix, a Kubernetes resource cache, the in-memory source of the
- * test kit (ARCHITECTURE decision 16). What a source promises:
+ * test kit (D16). What a source promises:
  *
  * 1. `list` is one consistent state, that of its `resourceVersion`. It may be an old one: the controller compares.
  * 2. `watch({ after })` yields what happened after that version. It ends by throwing; how, does not matter, since the
  *    controller then lists again and takes the difference. Items may come late, twice or out of order.
- * 3. `get` is fresh: it answers a state at least as new as anything committed before the call.
+ * 3. `get` is fresh: it answers a state at least as new as anything committed before the call. Exception until stores have
+ *    `sync()`: a store source on a replica answers what the replica has applied. States older than one that was used are
+ *    refused all the same; but a process that starts on a lagging replica may begin with a state that the backend has
+ *    moved on from, or with an object deleted there.
  * 4. A `uid` names one life of an object. Once deleted it never comes back; a re-created object has another uid.
  * 5. Versions of all objects of one source have one order, `compare`.
  *

@@ -15,6 +15,12 @@ export interface PublishedCommit {
   readonly changes: readonly { readonly text: string; readonly type: 'put' | 'delete' }[];
 }
 
+/** Which data are behind the store now. */
+export interface DataSet {
+  readonly identity: string;
+  readonly epoch: number;
+}
+
 /**
  * Who to wake for a commit, and whom compaction passes. One per store, peer of its versioned state.
  *
@@ -42,23 +48,23 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
   }
 
   /** Opens a watch. Throws TypeError and RangeError for options that contradict; a start too old is told by `next()`. */
-  open(range: ResolvedRange, options: WatchOptions, identity: string): Watch<V, K> {
+  open(range: ResolvedRange, options: WatchOptions, data: DataSet): Watch<V, K> {
     checkOptions(range, options);
     // Copied: an option that changed under a watcher would change what it still has to deliver.
     const watcher = new Watcher<V, K>(this, range, { ...options });
     this.#all.add(watcher);
     if (options.signal?.aborted === true) {
-      watcher.end(options.signal.reason);
+      watcher.fail(options.signal.reason);
     } else if (this.#isStarted) {
-      this.#begin(watcher, identity);
+      this.#begin(watcher, data);
     }
     return watcher;
   }
 
   /** The first snapshot (or the first after a reset) is published: watches that waited begin. */
-  start(identity: string): void {
+  start(data: DataSet): void {
     this.#isStarted = true;
-    for (const watcher of [...this.#all]) if (watcher.state === 'waiting') this.#begin(watcher, identity);
+    for (const watcher of [...this.#all]) if (watcher.state === 'waiting') this.#begin(watcher, data);
   }
 
   /** After each publish, before anybody else can look. */
@@ -83,7 +89,7 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
     this.#pendingMin = Number.POSITIVE_INFINITY;
     for (const watcher of [...this.#pending]) {
       if (watcher.position >= compactRevision) this.#pendingMin = Math.min(this.#pendingMin, watcher.position);
-      else watcher.end(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
+      else watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
     }
   }
 
@@ -91,7 +97,7 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
   reset(epoch: number): void {
     this.#isStarted = false;
     for (const watcher of [...this.#all]) {
-      if (watcher.state !== 'waiting') watcher.end(new IdentityChangedError('watch', epoch));
+      if (watcher.state !== 'waiting') watcher.fail(new IdentityChangedError('watch', epoch));
     }
   }
 
@@ -101,7 +107,7 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
 
   /** Nothing will come any more: every watch ends with the error. */
   fail(error: unknown): void {
-    for (const watcher of [...this.#all]) watcher.end(error);
+    for (const watcher of [...this.#all]) watcher.fail(error);
   }
 
   becameIdle(watcher: Watcher<V, K>): void {
@@ -124,9 +130,9 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
     this.#all.delete(watcher);
   }
 
-  #begin(watcher: Watcher<V, K>, identity: string): void {
+  #begin(watcher: Watcher<V, K>, { identity, epoch }: DataSet): void {
     const expected = watcher.options.identity;
-    if (expected !== undefined && expected !== identity) watcher.end(new IdentityChangedError('watch', 0));
+    if (expected !== undefined && expected !== identity) watcher.fail(new IdentityChangedError('watch', epoch));
     else watcher.start();
   }
 
@@ -137,9 +143,9 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
     for (const watcher of [...this.#future]) {
       if (watcher.from > revision) continue;
       this.#future.delete(watcher);
-      if (watcher.from > after + 1) watcher.end(error());
+      if (watcher.from > after + 1) watcher.fail(error());
     }
-    if (isRepair) for (const watcher of [...this.#pending]) watcher.end(error());
+    if (isRepair) for (const watcher of [...this.#pending]) watcher.fail(error());
   }
 }
 

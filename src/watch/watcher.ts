@@ -3,9 +3,9 @@ import type { WatchBatch } from '../types/event.ts';
 import { invariant } from '../types/invariant.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
-import type { Watch, WatchOptions } from '../types/store.ts';
+import type { Watch, WatchFilter, WatchOptions } from '../types/store.ts';
 
-export type WatchFilter = 'noput' | 'nodelete' | undefined;
+const LAG_EVENTS_MAX_DEFAULT = 1000;
 
 /** What a watcher needs of the state it watches; the store's versioned state has this shape. */
 export interface WatchSource<V, K extends Key> {
@@ -16,10 +16,10 @@ export interface WatchSource<V, K extends Key> {
     illegalStart(from: Revision): Revision;
     spanAt(revision: Revision): { readonly after: Revision } | undefined;
   };
-  nextCommit(range: ResolvedRange, from: Revision, filter: WatchFilter): Revision;
+  nextCommit(range: ResolvedRange, from: Revision, filter: WatchFilter | undefined): Revision;
   entriesFrom(from: Revision): number;
-  batchAt(range: ResolvedRange, commit: Revision, filter: WatchFilter, prevKv: boolean): WatchBatch<V, K>;
-  difference(range: ResolvedRange, from: Revision, filter: WatchFilter, prevKv: boolean): WatchBatch<V, K>;
+  batchAt(range: ResolvedRange, commit: Revision, filter: WatchFilter | undefined, prevKv: boolean): WatchBatch<V, K>;
+  difference(range: ResolvedRange, from: Revision, filter: WatchFilter | undefined, prevKv: boolean): WatchBatch<V, K>;
   initial(range: ResolvedRange): WatchBatch<V, K>;
 }
 
@@ -68,7 +68,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     this.from = options.fromRevision ?? 0;
     const { signal } = options;
     if (signal !== undefined) {
-      const onAbort = () => this.end(signal.reason);
+      const onAbort = () => this.fail(signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });
       this.#unlisten = () => signal.removeEventListener('abort', onAbort);
     }
@@ -95,7 +95,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     const minRevision = this.from === 0 ? 0 : window.illegalStart(this.from);
     if (this.options.initial === true) this.#state = 'initial';
     else if (minRevision > 0) {
-      this.end(new CompactedError('watch', { minRevision, compactRevision: window.compactRevision }));
+      this.fail(new CompactedError('watch', { minRevision, compactRevision: window.compactRevision }));
     } else if (this.from === 0 || this.from > window.revision) this.#becomeIdle();
     else this.#seek(this.from);
     this.#wake?.();
@@ -109,18 +109,22 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     this.#wake?.();
   }
 
-  /** Ends the watch; with an error the consumer gets it once. */
-  end(...error: [unknown?]): void {
+  /** Ends the watch quietly. */
+  end(): void {
     if (this.#state === 'ended') return;
     this.#lastProgress = this.progressRevision;
     this.#state = 'ended';
     this.#unlisten?.();
-    if (error.length > 0) {
-      this.#error = error[0];
-      this.#hasError = true;
-    }
     this.#home.ended(this);
     this.#wake?.();
+  }
+
+  /** Ends the watch with an error, any value, which the consumer gets once. */
+  fail(error: unknown): void {
+    if (this.#state === 'ended') return;
+    this.#error = error;
+    this.#hasError = true;
+    this.end();
   }
 
   async next(): Promise<IteratorResult<WatchBatch<V, K>, undefined>> {
@@ -166,7 +170,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     try {
       return this.#state === 'initial' ? this.#takeInitial() : this.#takePending();
     } catch (error) {
-      this.end(error);
+      this.fail(error);
       return undefined;
     }
   }
@@ -185,7 +189,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
       const lagEvents = source.entriesFrom(position);
       if (lagEvents > lagEventsMax) {
         if (onSlow === 'close') {
-          this.end(new SlowWatcherError({ resumeRevision: position, lagEvents }));
+          this.fail(new SlowWatcherError({ resumeRevision: position, lagEvents }));
           return undefined;
         }
         const span = source.difference(this.range, position, filter, prevKv);
@@ -219,5 +223,3 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     this.#home.becameIdle(this);
   }
 }
-
-export const LAG_EVENTS_MAX_DEFAULT = 1000;

@@ -2,7 +2,19 @@
  * What every runtime must do alike. Cases import the package by name, so that the exports map of package.json is part
  * of what is tested. No host API here: the same bundle runs in Node, Deno, Bun and later in workerd.
  */
+import './cases/both-kinds.ts';
 import './cases/errors.ts';
+import './cases/essence-errors.ts';
+import './cases/essence-rules.ts';
+import './cases/essence-vectors.ts';
+import './cases/handlers-calls.ts';
+import './cases/handlers-failures.ts';
+import './cases/handlers-life.ts';
+import './cases/handlers-restart.ts';
+import './cases/handlers-sources.ts';
+import './cases/handlers-subs.ts';
+import './cases/handlers-view.ts';
+import './cases/handlers-wrong.ts';
 import './cases/replica-reads.ts';
 import './cases/replica-watch.ts';
 import './cases/replica-writes.ts';
@@ -14,5 +26,8 @@ import './cases/store-txn.ts';
 import './cases/store-values.ts';
 import './cases/store-watch.ts';
 import './cases/store-writes.ts';
+import './cases/testkit-backends.ts';
+import './cases/testkit-clock.ts';
+import './cases/testkit-history.ts';
 
 export { run } from './harness.ts';

@@ -1,5 +1,5 @@
-import { Core, type EventFilter } from '../../src/core/core.ts';
-import { createSeededRandom } from '../../src/testing/seeded-random.ts';
+import { Core, type FilterCode } from '../../src/core/core.ts';
+import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import type { ByteRange } from '../../src/types/backend.ts';
 import { compareBytes, NaiveCore, type NaiveVersion } from '../support/naive-core.ts';
 
@@ -142,7 +142,7 @@ export class CoreProgram {
     this.#sameSlots('range', this.#core.range(range, revision, limit), this.#naive.range(range, revision, limit));
     same('count', this.#core.count(range, revision), this.#naive.range(range, revision, 0).length);
     const from = this.#someRevision();
-    const filter = this.#below(3) as EventFilter;
+    const filter = this.#below(3) as FilterCode;
     const next = this.#core.nextCommit(range, from, filter);
     same('nextCommit', next, this.#naive.nextCommit(range, from, filter));
     const commit = next > 0 && this.#random() < 0.8 ? next : from;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSeededRandom } from '../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { reproduce, sized, testSeed } from '../support/size.ts';
 import { createWorld, sleep, type World } from '../unit/handlers/harness.ts';
 
@@ -111,7 +111,7 @@ describe("handlers: fairness between parents and others (A5')", () => {
   });
 });
 
-describe('handlers: the final value reaches everybody (operators 3.2, F1)', () => {
+describe('handlers: the final value reaches everybody', () => {
   it('parent on a field, three sub-handlers of 0.5 s each, 20 changes 0.2 s apart, random timings', async () => {
     const runs = sized({ smoke: 1000, full: 10_000 });
     for (let run = 0; run < runs; run++) {

@@ -1,4 +1,4 @@
-import { createSeededRandom } from '../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import type { Random } from '../../src/types/random.ts';
 
 /** What a handler of a program is like. Everything it does is a function of this, of its view, and of chance. */

@@ -1,22 +1,26 @@
+import { createEssenceHasherWith } from '../../src/core/essence-hasher.ts';
+import { coreModule } from '../../src/core/module.ts';
 import type { CallContext, HandlerContext } from '../../src/handlers/context.ts';
 import { type Controller, createController } from '../../src/handlers/controller.ts';
+import { parsePath, valueAt } from '../../src/handlers/path.ts';
 import { createMemoryProgress } from '../../src/handlers/progress.ts';
-import { defaultView, digestOfSub, digestOfView, parsePath, valueAt } from '../../src/handlers/view.ts';
+import { digestOfSub, digestOfView } from '../../src/handlers/view.ts';
+import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import {
   createObjectSource,
   type MemoryObjectSource,
   type ObjectSourceFaults,
 } from '../../src/testing/object-source.ts';
-import { createSeededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import { PermanentError, TemporaryError } from '../../src/types/errors.ts';
 import type { Random } from '../../src/types/random.ts';
 import type { SourceObject } from '../../src/types/source.ts';
-import { essence, sleep, type Thing } from '../unit/handlers/harness.ts';
+import { sleep, type Thing } from '../unit/handlers/harness.ts';
 import { type CallEntry, type Ending, Journal, textOf } from './handlers-journal.ts';
 import { below, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
 import { type Fate, Process } from './handlers-world.ts';
 
+const kubernetes = createEssenceHasherWith(coreModule());
 const TIMEOUT_MS = 300;
 const QUIET_LIMIT_MS = 600_000;
 
@@ -176,7 +180,7 @@ class ProgramRun {
     const controller = createController<Thing>({
       source: process.source(this.#source),
       progress: process.progress(this.journal.store(this.#progress), () => this.#fate()),
-      essence,
+      essence: kubernetes,
       clock: process.clock,
       random: this.#random,
       policy: this.#program.policy,
@@ -227,7 +231,7 @@ class ProgramRun {
       process,
       context,
       plan.id,
-      digestOfView(essence, view),
+      digestOfView(view),
       textOf(view),
       plan.retries,
       context.rebuild,
@@ -254,7 +258,7 @@ class ProgramRun {
     retries: number,
     isRebuild: boolean,
   ): CallEntry {
-    const { uid, key, object, old, cause, attempt } = context;
+    const { uid, idempotencyKey: key, object, old, cause, attempt } = context;
     const version = Number(context.resourceVersion);
     if (process.buried.has(uid)) this.journal.violate("I12'", `${uid} ${id}: called after its deletion was seen`);
     return {
@@ -345,7 +349,7 @@ class ProgramRun {
   #checkHandler(object: SourceObject<Thing>, plan: HandlerPlan): void {
     if (plan.onlyLabelled && !isLabelled(object.object)) return;
     const view = seenBy(plan, object.object);
-    const digest = digestOfView(essence, view);
+    const digest = digestOfView(view);
     const doc = this.journal.docs.get(object.uid);
     this.#checkSettled(object, plan.id, digest, textOf(view));
     const record = doc?.records[plan.id];
@@ -394,7 +398,9 @@ function isLabelled(object: Thing): boolean {
 }
 
 function seenBy(plan: HandlerPlan, object: Thing): unknown {
-  return plan.field === undefined ? defaultView(object) : valueAt(object, parsePath(plan.field));
+  return plan.field === undefined
+    ? JSON.parse(kubernetes.canonicalize(object))
+    : valueAt(object, parsePath(plan.field));
 }
 
 /** A number for each view, so that a plan is a function of the view alone. */
@@ -422,7 +428,7 @@ function half(view: unknown): unknown {
 function subInput(sub: SubPlan, view: unknown, object: Thing): { digest: string; input: string } {
   const seen = sub.field !== undefined ? valueAt(object, parsePath(sub.field)) : sub.selects ? half(view) : view;
   return {
-    digest: digestOfSub(essence, seen, sub.args),
+    digest: digestOfSub(seen, sub.args),
     input: textOf([seen ?? 'undefined', sub.args ?? 'undefined']),
   };
 }

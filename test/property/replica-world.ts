@@ -1,8 +1,8 @@
 import { openStore } from '../../src/open-store.ts';
 import { textCodec } from '../../src/store/codecs.ts';
+import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { type CommitHistory, createCommitHistory, type HeldCommit } from '../../src/testing/commit-history.ts';
 import { createFaultyBackend, type FaultyBackend } from '../../src/testing/faulty-backend.ts';
-import { createSeededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { BackendKeyValue } from '../../src/types/backend.ts';
 import { CompactedError, NotReadyError } from '../../src/types/errors.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { openStore } from '../../src/open-store.ts';
 import { jsonCodec } from '../../src/store/codecs.ts';
+import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { createReferenceModel, type ModelWatch, type ReferenceModel } from '../../src/testing/model.ts';
-import { createSeededRandom } from '../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
 import { PlimsollError } from '../../src/types/errors.ts';
 import type { Key } from '../../src/types/revision.ts';
@@ -41,7 +41,7 @@ export async function runProgram(program: Program, mark: Coverage): Promise<void
   const store = await openStore<unknown, Key>({
     clock,
     random: createSeededRandom(1),
-    keys: settings.keys as 'utf8',
+    keys: settings.keys,
     ...(settings.values === 'json' ? { codec: jsonCodec() } : {}),
     ...(settings.values === 'trusted' ? { values: 'trusted' } : {}),
     ...(settings.retentionEvents === undefined ? {} : { retention: { events: settings.retentionEvents } }),
@@ -89,7 +89,7 @@ class Run {
       this.#same('progress', watch.progressRevision, model.progressRevision);
   }
 
-  /** The invariants that need the whole program: list-manager-checked section 4, numbers 4, 5 and 7. */
+  /** The invariants that need the whole program: invariants 2, 3 and 5 of docs/spec/store.md. */
   async finish(): Promise<void> {
     const before = this.#store.stats();
     await this.#checkHistory();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Core } from '../../src/core/core.ts';
-import { createSeededRandom } from '../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { reproduce, sized, testSeed } from '../support/size.ts';
 import { createProgram, type Program, type Step } from './store-program.ts';
 import { Mismatch, runProgram, show } from './store-runner.ts';

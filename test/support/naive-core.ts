@@ -1,4 +1,4 @@
-import type { EventFilter } from '../../src/core/core.ts';
+import type { FilterCode } from '../../src/core/core.ts';
 import type { ByteRange } from '../../src/types/backend.ts';
 
 /**
@@ -63,23 +63,23 @@ export class NaiveCore {
     return this.versions.filter(({ commit }) => commit >= this.compactRevision);
   }
 
-  matching(range: ByteRange, fromRevision: number, filter: EventFilter): NaiveVersion[] {
+  matching(range: ByteRange, fromRevision: number, filter: FilterCode): NaiveVersion[] {
     return this.log().filter(
       ({ keyId, commit, tombstone }) =>
         commit >= fromRevision && filter !== (tombstone ? 2 : 1) && isInRange(this.#bytes(keyId), range),
     );
   }
 
-  nextCommit(range: ByteRange, fromRevision: number, filter: EventFilter): number {
+  nextCommit(range: ByteRange, fromRevision: number, filter: FilterCode): number {
     return this.matching(range, fromRevision, filter)[0]?.commit ?? 0;
   }
 
-  eventsAt(range: ByteRange, commit: number, filter: EventFilter): number[] {
+  eventsAt(range: ByteRange, commit: number, filter: FilterCode): number[] {
     const events = this.matching(range, commit, filter).filter((version) => version.commit === commit);
     return events.map(({ slot }) => slot);
   }
 
-  replay(range: ByteRange, fromRevision: number, filter: EventFilter, maxEvents: number): number[] {
+  replay(range: ByteRange, fromRevision: number, filter: FilterCode, maxEvents: number): number[] {
     const events = this.matching(range, fromRevision, filter);
     const last = events[Math.max(1, maxEvents) - 1]?.commit ?? Number.POSITIVE_INFINITY;
     return events.filter(({ commit }) => commit <= last).map(({ slot }) => slot);

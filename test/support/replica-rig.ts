@@ -7,6 +7,7 @@ import {
 } from '../../src/testing/commit-history.ts';
 import { createFaultyBackend, type FaultyBackend } from '../../src/testing/faulty-backend.ts';
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
+import type { Backend, BackendCapabilities } from '../../src/types/backend.ts';
 import type { WatchBatch } from '../../src/types/event.ts';
 import type { Store, Watch } from '../../src/types/store.ts';
 
@@ -22,16 +23,18 @@ export interface ReplicaRig {
 
 export interface ReplicaRigOptions extends Omit<OpenStoreOptions<string>, 'backend' | 'clock'> {
   readonly history?: CommitHistory | CommitHistoryOptions;
+  /** What the backend says that it can. @default that of the history: everything */
+  readonly capabilities?: BackendCapabilities;
   /** Before the replica is opened. */
   readonly before?: (rig: Omit<ReplicaRig, 'store'>) => void;
 }
 
 /** Opens a replica (without waiting for it) and lets it come as far as it comes by itself. */
 export async function openRig(options: ReplicaRigOptions = {}): Promise<ReplicaRig> {
-  const { history: given = {}, before, ...rest } = options;
+  const { history: given = {}, before, capabilities, ...rest } = options;
   const history = 'commit' in given ? given : createCommitHistory(given);
   const clock = createVirtualClock();
-  const backend = createFaultyBackend(history, { clock });
+  const backend = createFaultyBackend(capabilities === undefined ? history : limited(history, capabilities), { clock });
   const logged: string[] = [];
   const log = (message: string) => logged.push(message);
   const logger = { debug: log, info: log, warn: log, error: log };
@@ -48,6 +51,19 @@ export async function openRig(options: ReplicaRigOptions = {}): Promise<ReplicaR
   });
   await clock.settle();
   return { store, ...parts };
+}
+
+/** The same backend, which says that it can something else. */
+function limited(backend: Backend, capabilities: BackendCapabilities): Backend {
+  return {
+    capabilities,
+    range: (request) => backend.range(request),
+    status: (request) => backend.status(request),
+    watch: (request) => backend.watch(request),
+    txn: (request) => backend.txn(request),
+    compact: (request) => backend.compact(request),
+    [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
+  };
 }
 
 /** Commits to one key until the history is at a revision. */

@@ -3,7 +3,7 @@ import type { ProjectFile, Violation } from './project.ts';
 import { parse, violation, walk } from './syntax.ts';
 
 /**
- * Time, chance and the host are arguments (ARCHITECTURE decision 11): their globals are named in src/system and where
+ * Time, chance and the host are arguments (D11): their globals are named in src/system and where
  * a platform is adapted, nowhere else. Only uses of the *global* count: a parameter called `process` is no breach.
  */
 const GLOBALS = new Set([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkDependencies } from './dependencies.ts';
+import { checkDependencies, checkInstallScripts } from './dependencies.ts';
 import { readProject, report } from './project.ts';
 
 const texts = new Map(readProject().map(({ path, text }) => [path, text]));
@@ -23,5 +23,28 @@ describe('dependencies', () => {
   it('a pinned one with its row is fine', () => {
     const manifest = { devDependencies: { '@a/b': '1.0.0' } };
     expect(checkDependencies(manifest, '| `@a/b` | 1.0.0 | why |')).toEqual([]);
+  });
+
+  it('run install scripts only where allowScripts says so', () => {
+    const lockfiles = [...texts.keys()].filter((path) => path.endsWith('package-lock.json'));
+    expect(lockfiles.length).toBeGreaterThanOrEqual(3);
+    for (const path of lockfiles) {
+      const manifest = path.replace('-lock', '');
+      const violations = checkInstallScripts(
+        manifest,
+        JSON.parse(texts.get(manifest) ?? ''),
+        JSON.parse(texts.get(path) ?? ''),
+      );
+      expect(report(violations)).toEqual([]);
+    }
+  });
+
+  it('an install script that is not allowed is found, and a permission that nobody needs', () => {
+    const packages = { '': { hasInstallScript: true }, 'node_modules/a/node_modules/@b/c': { hasInstallScript: true } };
+    expect(report(checkInstallScripts('package.json', {}, { packages }))).toEqual([
+      'package.json:1 @b/c has an install script, but is not in allowScripts',
+    ]);
+    expect(checkInstallScripts('package.json', { allowScripts: { '@b/c': true } }, { packages })).toEqual([]);
+    expect(checkInstallScripts('package.json', { allowScripts: { d: true } }, {})).toHaveLength(1);
   });
 });

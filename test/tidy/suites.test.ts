@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseBudgets, SUITES } from '../suites.mjs';
+import { parseBudgets, SUITES, USE_BUILD } from '../suites.mjs';
 import { readProject, report, select } from './project.ts';
 import { checkTestNames } from './suites.ts';
 
@@ -23,6 +23,14 @@ describe('suites', () => {
     expect([...budgets.keys()].sort()).toEqual([...SUITES].sort());
     const sum = [...budgets.values()].reduce((total, seconds) => total + seconds, 0);
     expect(sum).toBeLessThanOrEqual(8 * 60);
+  });
+
+  it('that look at dist/ have it built before', () => {
+    const looking = SUITES.filter((suite) =>
+      select(files, [`test/${suite}`], ['.ts', '.mjs']).some(({ text }) => /\bdist\//.test(text)),
+    );
+    expect(looking).toContain('e2e');
+    expect(looking.filter((suite) => !USE_BUILD.includes(suite))).toEqual([]);
   });
 
   it('budgets are read from the table', () => {

@@ -35,7 +35,7 @@ export interface DemoArguments {
 }
 
 /** Throws `UsageError` for whatever is not in the help, and for options that contradict each other. */
-export function parseDemoArguments(args: readonly string[]): DemoArguments {
+function parseDemoArguments(args: readonly string[]): DemoArguments {
   const { values, positionals } = parseArguments('demo', args, OPTIONS);
   const fault = (reason: string): UsageError => new UsageError(`Cannot run demo: ${reason}`, 'demo');
   const integer = (option: keyof typeof OPTIONS, min: number, max: number): number | undefined =>
@@ -115,7 +115,7 @@ async function measure(
 const MARKS = { ok: 'ok  ', failed: 'FAIL', skipped: '-   ' } as const;
 
 /** A line for each check, the first difference, and the closing line. */
-export function formatReport(report: DemoReport, isRight: boolean): string {
+function formatReport(report: DemoReport, isRight: boolean): string {
   const { checks, figures } = report;
   const width = Math.max(...checks.map(({ name }) => name.length));
   const lines = checks.map(({ name, outcome, summary }) => `${MARKS[outcome]}  ${name.padEnd(width)}  ${summary}`);

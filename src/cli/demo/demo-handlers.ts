@@ -37,8 +37,8 @@ export interface DemoHandlersOptions {
  * A controller on the whole store: one handler for each change of an object's essence, with three sub-handlers that
  * are slow on purpose, while the stream comes in at full speed.
  *
- * Its view of an object is the essence itself (what the essence hasher would hash), so that status and bookkeeping
- * changes call nobody, and "handled" means: in the essence that the object has at the end.
+ * Its view of an object is the default one, the essence, so that status and bookkeeping changes call nobody, and
+ * "handled" means: in the essence that the object has at the end.
  */
 export class DemoHandlers {
   readonly #run: RunState;
@@ -56,9 +56,7 @@ export class DemoHandlers {
     this.#ledger = new HandlerLedger(essence);
     this.#controller = createController<Resource>({
       source: createStoreSource(run.store, { prefix: '' }),
-      // The view has no bookkeeping left, so its digest is the digest of the object.
-      essence: createEssenceHasherWith(coreModule(), { defaults: false }),
-      view: (object) => JSON.parse(essence.canonicalize(object)),
+      essence,
       concurrency: CONCURRENCY,
       drainMs: 1000,
       clock: run.clock,

@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { openStore } from '../../open-store.ts';
+import { untilAborted } from '../../system/abortable.ts';
+import { createSeededRandom } from '../../system/seeded-random.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { Store } from '../../types/store.ts';
@@ -13,7 +15,6 @@ import { ListReader } from './list-reader.ts';
 import type { ProgressFigures } from './progress-line.ts';
 import { ReplayingWatcher } from './replaying-watcher.ts';
 import { delay, RETENTION_EVENTS, type RunState } from './run-state.ts';
-import { createSeededRandom } from './seeded-random.ts';
 import { SleepingWatcher } from './sleeping-watcher.ts';
 import { StreamBackend } from './stream-backend.ts';
 import { StreamFeed } from './stream-feed.ts';
@@ -234,12 +235,6 @@ export class Demo {
 
   /** The same promise, or the reason why the demo ends early. */
   #guard<T>(promise: Promise<T>): Promise<T> {
-    const { signal } = this.#abort;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(signal.reason);
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-      promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    });
+    return untilAborted(() => promise, [this.#abort.signal]);
   }
 }

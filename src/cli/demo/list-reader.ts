@@ -2,8 +2,8 @@ import { CompactedError } from '../../types/errors.ts';
 import type { Random } from '../../types/random.ts';
 import type { KeyValue } from '../../types/revision.ts';
 import type { Difference, Resource } from './difference.ts';
+import { pick, pickFrom } from './pick.ts';
 import { delay, type RunState } from './run-state.ts';
-import { pick, pickFrom } from './seeded-random.ts';
 
 /** Wait between two lists while the store changes, */
 const BUSY_MS = 1;

@@ -72,7 +72,7 @@ export class ProgressLine {
 }
 
 /** Fits 80 columns up to millions of events and revisions. */
-export function formatProgress(figures: ProgressFigures, eventsPerSecond: number): string {
+function formatProgress(figures: ProgressFigures, eventsPerSecond: number): string {
   const { events, low, high, queue, behind, phase } = figures;
   return `${events} events, ${eventsPerSecond}/s, low ${low}, high ${high}, queue ${queue}, behind ${behind}, ${phase}`;
 }

@@ -1,3 +1,4 @@
+import { abortableSleep } from '../../system/abortable.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Store } from '../../types/store.ts';
 import type { Condition } from './condition.ts';
@@ -36,20 +37,7 @@ export const OUTAGE_MS = 2000;
 export const RETENTION_EVENTS = 50_000;
 
 /** Resolves after the delay; rejects with the signal's reason. */
-export function delay(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const onAbort = (): void => {
-      cancel();
-      reject(signal.reason);
-    };
-    const cancel = clock.after(delayMs, () => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    });
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
+export async function delay(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  await abortableSleep(clock, delayMs, signal);
+  signal.throwIfAborted();
 }

@@ -1,5 +1,5 @@
 import type { Random } from '../../types/random.ts';
-import { pick, pickFrom } from './seeded-random.ts';
+import { pick, pickFrom } from './pick.ts';
 
 /** An object as an API server would send it. Made by the generator and changed by nobody else. */
 export interface SampleObject {

@@ -1,5 +1,7 @@
+import { createSeededRandom } from '../../system/seeded-random.ts';
 import type { Random } from '../../types/random.ts';
 import type { Revision } from '../../types/revision.ts';
+import { pick } from './pick.ts';
 import {
   createSample,
   createUid,
@@ -9,7 +11,6 @@ import {
   withSpecChange,
   withStatusChange,
 } from './sample-objects.ts';
-import { createSeededRandom, pick } from './seeded-random.ts';
 import type { TrueObject } from './true-state.ts';
 
 export interface SampleStreamOptions {

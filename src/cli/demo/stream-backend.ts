@@ -1,4 +1,4 @@
-import { compareBytes } from '../../core/key-order.ts';
+import { byteRangeHas, compareBytes } from '../../core/key-order.ts';
 import type {
   Backend,
   BackendCallOptions,
@@ -11,7 +11,6 @@ import type {
   BackendWatchItem,
   BackendWatchRequest,
   BackendWatchStream,
-  ByteRange,
 } from '../../types/backend.ts';
 import { BackendError, CompactedError, FutureRevisionError, UnsupportedError } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
@@ -145,7 +144,7 @@ export class StreamBackend implements Backend {
     await this.#untilListed('list', request.signal);
     this.#checkRevision(request.revision ?? 0);
     const found: BackendKeyValue[] = [];
-    for (const { kv } of this.#live.values()) if (ranges.some((range) => contains(range, kv.key))) found.push(kv);
+    for (const { kv } of this.#live.values()) if (ranges.some((range) => byteRangeHas(range, kv.key))) found.push(kv);
     const kvs = found.filter(({ modRevision }) => modRevision >= minModRevision);
     kvs.sort((a, b) => compareBytes(a.key, b.key));
     this.#delivered = this.#revision;
@@ -294,9 +293,4 @@ export class StreamBackend implements Backend {
   #fault(event: StreamEvent, reason: string): DataError {
     return new DataError(this.#action, reason, { place: event.place });
   }
-}
-
-function contains(range: ByteRange, key: Uint8Array): boolean {
-  if (range.end === undefined) return compareBytes(range.start, key) === 0;
-  return compareBytes(range.start, key) <= 0 && (range.end.length === 0 || compareBytes(key, range.end) < 0);
 }

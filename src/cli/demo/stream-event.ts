@@ -1,7 +1,6 @@
 import type { EssenceHasher } from '../../core/essence-hasher.ts';
-import { JsonSyntaxError, PlimsollError } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
-import { DataError, type Place, placeInside } from '../errors.ts';
+import { DataError, type Place, textFault } from '../errors.ts';
 import type { JsonText } from '../json-splitter.ts';
 
 /** One event of a watch stream, checked. */
@@ -61,12 +60,7 @@ function checkJson(text: JsonText, action: string, scanner: EssenceHasher): void
   try {
     scanner.digest(text.bytes);
   } catch (error) {
-    if (error instanceof JsonSyntaxError) {
-      const place = placeInside(text, text.bytes, error.offset);
-      throw new DataError(action, error.reason, { place, cause: error });
-    }
-    if (error instanceof PlimsollError) throw new DataError(action, error.message, { place: text, cause: error });
-    throw error;
+    throw textFault(error, action, text);
   }
 }
 

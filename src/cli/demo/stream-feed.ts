@@ -1,3 +1,4 @@
+import { untilAborted } from '../../system/abortable.ts';
 import type { Clock } from '../../types/clock.ts';
 import { DataError, UsageError } from '../errors.ts';
 import type { Condition } from './condition.ts';
@@ -156,11 +157,6 @@ export class StreamFeed {
     const { signal } = this.#options;
     this.#next ??= this.#source.next();
     const next = this.#next;
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => reject(signal.reason);
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-      next.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-    });
+    return untilAborted(() => next, [signal]);
   }
 }

@@ -69,11 +69,15 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
     'Cannot put: the core may use 64 bytes and they are in use',
     { code: 'STORE_FULL', memoryBytesMax: 64 },
   ],
-  [new plimsoll.NotReadyError('get'), 'Cannot get: the first snapshot is not there yet', { code: 'NOT_READY' }],
   [
-    new plimsoll.NotCachedError('get'),
+    new plimsoll.NotReadyError('get', { epoch: 2 }),
+    'Cannot get: the first snapshot is not there yet',
+    { code: 'NOT_READY', epoch: 2 },
+  ],
+  [
+    new plimsoll.NotCachedError('get', { range: { prefix: 'b/' }, prefixes: ['a/'] }),
     'Cannot get: the range is outside the replicated prefixes',
-    { code: 'NOT_CACHED' },
+    { code: 'NOT_CACHED', range: { prefix: 'b/' }, prefixes: ['a/'] },
   ],
   [
     new plimsoll.NotAppliedError('put', { revision: 7, result: 'r' }),
@@ -109,7 +113,7 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
   [
     new plimsoll.ValueError('put', { path: '/a', reason: 'is not a finite number' }),
     'Cannot put: the value at /a is not a finite number',
-    { code: 'VALUE', path: '/a' },
+    { code: 'VALUE', path: '/a', reason: 'is not a finite number' },
   ],
   [new plimsoll.InvariantError('one is two'), 'Broken invariant: one is two', { code: 'INVARIANT' }],
   [new plimsoll.TemporaryError('later', { delayMs: 5 }), 'later', { code: 'TEMPORARY', delayMs: 5 }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryBackend } from '../../../src/backends/memory-backend.ts';
 import { openStore } from '../../../src/open-store.ts';
-import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Backend, BackendWatchItem } from '../../../src/types/backend.ts';
 import type { Store } from '../../../src/types/store.ts';

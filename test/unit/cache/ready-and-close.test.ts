@@ -152,7 +152,8 @@ describe('what is not ready or not cached', () => {
       { start: 'A', end: 'a/z' },
     ];
     for (const range of foreign) {
-      expect(() => store.range(range), JSON.stringify(range)).toThrow(NotCachedError);
+      const facts = { code: 'NOT_CACHED', range, prefixes: ['a/', 'c/'] };
+      expect(() => store.range(range), JSON.stringify(range)).toThrow(expect.objectContaining(facts));
       expect(() => store.watch(range), JSON.stringify(range)).toThrow(NotCachedError);
     }
     expect(() => store.get('b/x')).toThrow(NotCachedError);
@@ -299,18 +300,31 @@ describe('close()', () => {
     expect(backend.calls).toEqual(calls);
   });
 
-  it('a logger that throws breaks the replica visibly, without an unhandled rejection', async () => {
-    const failure = new Error('disk full');
-    const log = () => {
-      throw failure;
-    };
-    const { store, backend, clock } = await openRig({ logger: { debug: log, info: log, warn: log, error: () => {} } });
+  it.each([
+    ['throws', () => fail()],
+    ['rejects', async () => fail()],
+  ])('a logger that %s changes nothing', async (_, log) => {
+    const { store, history, backend, clock } = await openRig({
+      logger: { debug: log, info: log, warn: log, error: log },
+    });
     const watch = new Consumer(store.watch({ prefix: '' }), clock);
     await watch.drain();
-    backend.disconnect();
-    await watch.drain();
-    expect(watch.error).toBe(failure);
-    expect(() => store.get('k')).toThrow(failure);
+    for (const break_ of [
+      () => backend.disconnect(),
+      () => backend.inject({ type: 'open', identity: 'history', revision: 2 }),
+      () => backend.fail('status'),
+      () => backend.replace(createCommitHistory({ identity: 'other' })),
+    ]) {
+      break_();
+      await clock.advance(60_000);
+      history.commit([{ key: 'k', value: 'v' }]);
+      await clock.advance(60_000);
+    }
+    expect([store.epoch, store.revision]).toEqual([2, 1]);
     await store.close();
   });
 });
+
+function fail(): never {
+  throw new Error('disk full');
+}

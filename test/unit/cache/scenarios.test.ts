@@ -37,7 +37,7 @@ function readVerdict(rig: ReplicaRig, revision: number): number | string | undef
   }
 }
 
-describe('scenarios of the list manager (section 3 of the specification)', () => {
+describe('scenarios of the list manager, by the numbers of docs/spec/list-manager.md', () => {
   it('1: an own write behind foreign ones is published by the stream alone, in one step', async () => {
     const rig = await openRig({ prefixes: ['a/'] });
     const { store, history, backend, clock } = rig;

@@ -175,6 +175,16 @@ describe('the state machine, row by row', () => {
     expect(watch.error).toMatchObject({ code: 'IDENTITY_CHANGED', epoch: 2 });
   });
 
+  it('a position of the old data is refused with the epoch of the new ones', async () => {
+    const { store, backend, clock } = await liveRig();
+    const { identity, revision } = store;
+    backend.replace(createCommitHistory({ identity: 'other' }));
+    await clock.advance(60_000);
+    const watch = new Consumer(store.watch({ prefix: '' }, { fromRevision: revision, identity }), clock);
+    await watch.drain();
+    expect(watch.error).toMatchObject({ code: 'IDENTITY_CHANGED', epoch: 2 });
+  });
+
   it('reads between a reset and the new list are NotReadyError, never empty', async () => {
     const { store, backend, clock } = await liveRig();
     const release = backend.hang('range');
@@ -182,6 +192,7 @@ describe('the state machine, row by row', () => {
     await clock.advance(50);
     expect(store.epoch).toBe(2);
     expect(() => store.get('k')).toThrow(NotReadyError);
+    expect(() => store.get('k')).toThrow(expect.objectContaining({ epoch: 2 }));
     expect(() => store.range({ prefix: '' })).toThrow(NotReadyError);
     const ready = probe(store.ready());
     const watch = new Consumer(store.watch({ prefix: '' }, { initial: true }), clock);

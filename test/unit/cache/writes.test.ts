@@ -270,8 +270,21 @@ describe('while a write waits', () => {
   });
 });
 
+describe('writes on a replica of a backend that can only be read', () => {
+  it('are refused before anything is sent; history can still be compacted', async () => {
+    const { store, history, backend, clock } = await openRig({ capabilities: { progress: true, writable: false } });
+    fillTo(history, 5);
+    await clock.settle();
+    for (const write of [store.put('k', '1'), store.delete('k'), store.txn({ then: [] })]) {
+      await expect(write).rejects.toBeInstanceOf(UnsupportedError);
+    }
+    expect(backend.calls.txn).toBe(0);
+    expect(await store.compact(3)).toEqual({ requested: 3, compactRevision: 3 });
+  });
+});
+
 describe('store.compact on a replica (M17)', () => {
-  it('compacts the backend, waits, then trims the local window', async () => {
+  it('waits for the revision, compacts the backend, then trims the local window', async () => {
     const { store, history, backend, clock } = await openRig();
     fillTo(history, 5);
     await clock.settle();
@@ -279,13 +292,48 @@ describe('store.compact on a replica (M17)', () => {
     fillTo(history, 9);
     const compacted = probe(store.compact(6));
     await clock.settle();
-    expect([history.compactRevision, compacted.state, store.compactRevision]).toEqual([6, 'pending', 1]);
+    expect([history.compactRevision, compacted.state, store.compactRevision]).toEqual([0, 'pending', 1]);
     backend.releaseItems();
     await clock.settle();
+    expect([history.compactRevision, store.stats().replica?.relists]).toEqual([6, 0]);
     expect(compacted.value).toEqual({ requested: 6, compactRevision: 6 });
     expect(() => store.get('b/fill', { revision: 5 })).toThrow('smallest legal revision is 6');
     const watch = new Consumer(store.watch({ prefix: '' }, { fromRevision: 6 }), clock);
     expect((await watch.drain()).length).toBe(4);
+  });
+
+  it('does not make a replica list again that was away when it was called', async () => {
+    const { store, history, backend, clock } = await openRig();
+    fillTo(history, 5);
+    await clock.settle();
+    backend.disconnect();
+    fillTo(history, 9);
+    const compacted = probe(store.compact(8));
+    await clock.advance(60_000);
+    expect([compacted.value, history.compactRevision]).toEqual([{ requested: 8, compactRevision: 8 }, 8]);
+    expect([store.revision, store.stats().replica?.relists]).toEqual([9, 0]);
+  });
+
+  it('refuses a revision that nobody has made yet, at once', async () => {
+    const { store, backend, clock } = await openRig();
+    const compacted = probe(store.compact(7));
+    await clock.settle();
+    expect(compacted.error).toMatchObject({ code: 'FUTURE_REVISION', revision: 7, currentRevision: 1 });
+    expect(backend.calls.compact).toBe(0);
+  });
+
+  it('compacts a backend without progress at once: nothing might end the wait', async () => {
+    const { store, history, clock } = await openRig({
+      prefixes: ['a/'],
+      capabilities: { progress: false, writable: true },
+    });
+    fillTo(history, 9);
+    const compacted = probe(store.compact(8));
+    await clock.settle();
+    expect([history.compactRevision, compacted.state]).toEqual([8, 'pending']);
+    history.commit([{ key: 'a/k', value: '1' }]);
+    await clock.settle();
+    expect(compacted.value).toEqual({ requested: 8, compactRevision: 8 });
   });
 
   it('compaction by others leaves the local window as it is', async () => {

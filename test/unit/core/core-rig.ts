@@ -1,4 +1,4 @@
-import { Core, type EventFilter } from '../../../src/core/core.ts';
+import { Core, type FilterCode } from '../../../src/core/core.ts';
 import type { CoreOptions } from '../../../src/core/instance.ts';
 import { coreModule } from '../../../src/core/module.ts';
 import type { ByteRange } from '../../../src/types/backend.ts';
@@ -61,7 +61,7 @@ export class CoreRig {
   }
 
   /** The log from a revision on, in the notation of `write`, of all keys. */
-  events(fromRevision: number, range: ByteRange = EVERYTHING, filter: EventFilter = 0): string {
+  events(fromRevision: number, range: ByteRange = EVERYTHING, filter: FilterCode = 0): string {
     return this.words(this.core.replay(range, fromRevision, filter, Number.POSITIVE_INFINITY));
   }
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Core } from '../../../src/core/core.ts';
-import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { compareBytes } from '../../support/naive-core.ts';
 import { testSeed } from '../../support/size.ts';
 import { compileTinyCore } from '../../support/tiny-core.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Core } from '../../../src/core/core.ts';
 import { coreModule } from '../../../src/core/module.ts';
-import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { StoreFullError } from '../../../src/types/errors.ts';
 import { testSeed } from '../../support/size.ts';
 import { between, CoreRig, EVERYTHING } from './core-rig.ts';

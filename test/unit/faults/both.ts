@@ -1,6 +1,6 @@
 import { createMemoryBackend } from '../../../src/backends/memory-backend.ts';
 import { type OpenStoreOptions, openStore } from '../../../src/open-store.ts';
-import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Store, Watch } from '../../../src/types/store.ts';
 

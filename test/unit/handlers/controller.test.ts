@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { HandlerContext } from '../../../src/handlers/context.ts';
 import { createController } from '../../../src/handlers/controller.ts';
+import { valueAt } from '../../../src/handlers/path.ts';
 import { createMemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
-import { valueAt } from '../../../src/handlers/view.ts';
 import { ClosedError, PermanentError, TemporaryError, UnsupportedError } from '../../../src/types/errors.ts';
-import { createWorld, essence, sleep, type Thing, type World } from './harness.ts';
+import { createWorld, sleep, type Thing, type World } from './harness.ts';
 
 /** The world's progress store, with writes that take their time. */
 function slowWrites(world: World, delayMs: number): ProgressStore {
@@ -56,7 +56,7 @@ describe('controller: calls', () => {
     expect(life.controller.state('a')).toMatchObject({
       settled: true,
       succeeded: false,
-      handlers: [{ id: 'h', state: 'failed', attempts: 3, wake: undefined, succeeded: undefined }],
+      handlers: [{ id: 'h', state: 'failed', attempts: 3, wakeWallMs: undefined, succeeded: undefined }],
     });
     for (let n = 0; n < 40; n++) {
       world.source.put('a', { spec: { n: 1, other: n } });
@@ -70,7 +70,7 @@ describe('controller: calls', () => {
     await life.stop();
   });
 
-  it('gives every input a budget of its own (operators 3.2, F5)', async () => {
+  it('gives every input a budget of its own', async () => {
     const world = createWorld();
     const attempts: string[] = [];
     world.source.put('a', { spec: { n: 1 } });
@@ -168,7 +168,7 @@ describe('controller: calls', () => {
     expect(life.controller.state('a')?.handlers[0]).toMatchObject({
       state: 'open',
       attempts: 1,
-      wake: world.clock.wallTime() + 7000,
+      wakeWallMs: world.clock.wallTime() + 7000,
     });
     expect(life.stats()).toMatchObject({ waiting: 1, behind: 1 });
     // An event does not cut the wait short.
@@ -218,6 +218,26 @@ describe('controller: calls', () => {
     await life.settle();
     expect(seen).toHaveLength(2);
     expect(seen[0]).toBe(seen[1]);
+    await life.stop();
+  });
+
+  it("hands out nothing that can be changed of an object that its source froze at the top only (I5')", async () => {
+    const world = createWorld();
+    const attempts: unknown[] = [];
+    world.source.put('a', Object.freeze({ spec: { n: 1, deep: { n: 1 } } }));
+    const isolated = (value: object): object => Object.freeze({ copy: structuredClone(value) });
+    const life = await world.start((controller) => {
+      controller.on('change', { id: 'one', select: ({ spec }) => isolated(spec ?? {}) }, (ctx) => {
+        const view = ctx.new as { copy: { n: number } };
+        for (const part of [ctx.object.spec, ctx.object.spec?.deep, view.copy]) {
+          attempts.push(part);
+          expect(() => Object.assign(part as object, { n: 2 })).toThrow(TypeError);
+        }
+      });
+    });
+    await life.settle();
+    expect(attempts).toHaveLength(3);
+    expect(life.stats().successes).toBe(1);
     await life.stop();
   });
 
@@ -307,7 +327,7 @@ describe('controller: calls', () => {
 describe('controller: registration', () => {
   it('refuses duplicate and malformed ids, bad options and unknown kinds (row 32)', async () => {
     const world = createWorld();
-    const controller = createController<Thing>({ source: world.source, essence, clock: world.clock });
+    const controller = createController<Thing>({ source: world.source, clock: world.clock });
     const on = (options: object) => () => controller.on('change', { id: 'x', ...options }, () => {});
     on({ id: 'h' })();
     expect(on({ id: 'h' })).toThrow(TypeError);
@@ -318,8 +338,8 @@ describe('controller: registration', () => {
     expect(on({ timeoutMs: 0 })).toThrow(RangeError);
     expect(on({ backoff: { baseMs: 0 } })).toThrow(RangeError);
     expect(() => controller.on('delete' as 'change', { id: 'd' }, () => {})).toThrow(UnsupportedError);
-    expect(() => createController({ source: world.source, essence, drainMs: -1 })).toThrow(RangeError);
-    expect(() => createController({ source: world.source, essence, concurrency: 0 })).toThrow(RangeError);
+    expect(() => createController({ source: world.source, drainMs: -1 })).toThrow(RangeError);
+    expect(() => createController({ source: world.source, concurrency: 0 })).toThrow(RangeError);
   });
 
   it('refuses duplicate subs inside the call, which fails the parent (row 32)', async () => {
@@ -392,7 +412,7 @@ describe('controller: life', () => {
   it('has no effect when started with an aborted signal', async () => {
     const world = createWorld();
     world.source.put('a', {});
-    const controller = createController({ source: world.source, essence, clock: world.clock });
+    const controller = createController({ source: world.source, clock: world.clock });
     controller.on('change', { id: 'h' }, () => expect.unreachable());
     const waiting = expect(controller.idle()).rejects.toThrow(ClosedError);
     await controller.run({ signal: AbortSignal.abort() });
@@ -402,7 +422,7 @@ describe('controller: life', () => {
 
   it('rejects, drained, when the source fails for good', async () => {
     const world = createWorld();
-    const controller = createController({ source: world.source, essence, clock: world.clock });
+    const controller = createController({ source: world.source, clock: world.clock });
     const done = expect(controller.run({})).rejects.toThrow(ClosedError);
     await world.clock.settle();
     world.source.breakWatches(new ClosedError('watch'));
@@ -511,11 +531,58 @@ describe('controller: life', () => {
     await life.stop();
   });
 
+  it('goes on although the logger throws or rejects', async () => {
+    const thrown = (): never => {
+      throw new Error('the disk is full');
+    };
+    const rejected = async (): Promise<void> => thrown();
+    for (const logger of [
+      { debug: thrown, info: thrown, warn: thrown, error: thrown },
+      { debug: rejected, info: rejected, warn: rejected, error: rejected },
+    ]) {
+      const world = createWorld();
+      const calls: string[] = [];
+      let isDown = true;
+      const progress: ProgressStore = {
+        ...world.progress,
+        async list() {
+          if (isDown) throw new Error('the sweep has failed');
+          return world.progress.list();
+        },
+        async get(uid) {
+          if (isDown) throw new Error('the pass has failed');
+          return world.progress.get(uid);
+        },
+      };
+      world.source.put('a', { spec: { n: 1 } });
+      const life = await world.start(
+        (controller) => {
+          controller.on('change', { id: 'fails', field: 'spec.n', retries: 1 }, (ctx) => {
+            calls.push(`${String(ctx.new)} ${ctx.attempt}`);
+            throw new Error('no');
+          });
+          controller.on('change', { id: 'faulty', when: thrown }, () => {});
+        },
+        { logger, progress },
+      );
+      await world.clock.advance(1000);
+      isDown = false;
+      await life.settle();
+      world.source.breakWatches();
+      await world.clock.advance(1000);
+      world.source.put('a', { spec: { n: 2 } });
+      await life.settle();
+      expect(calls).toEqual(['1 0', '1 1', '2 0', '2 1']);
+      expect(life.stats()).toMatchObject({ permanentFailures: 2, relists: 1, faults: 2 });
+      await life.stop();
+    }
+  });
+
   it('works with the defaults of the platform', async () => {
     const world = createWorld();
     world.source.put('a', { spec: { n: 1 } });
     const progress = createMemoryProgress();
-    const controller = createController({ source: world.source, essence, progress });
+    const controller = createController({ source: world.source, progress });
     const calls: unknown[] = [];
     controller.on('change', { id: 'h' }, (ctx) => {
       calls.push(ctx.new);

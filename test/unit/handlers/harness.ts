@@ -3,20 +3,17 @@ import { createController } from '../../../src/handlers/controller.ts';
 import type { ControllerOptions } from '../../../src/handlers/options.ts';
 import { createMemoryProgress, type MemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../../src/handlers/record.ts';
-import type { ViewDigest } from '../../../src/handlers/view.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createObjectSource, type MemoryObjectSource } from '../../../src/testing/object-source.ts';
-import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
 
-/** JSON with sorted keys: a digest that shows what it was made from. */
+/** JSON with sorted keys. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
     if (typeof part !== 'object' || part === null || Array.isArray(part)) return part;
     return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
 }
-
-export const essence: ViewDigest = { digest: canonical };
 
 export interface Thing {
   readonly spec?: Readonly<Record<string, unknown>>;
@@ -37,6 +34,8 @@ export interface World {
 /** One controller, running. */
 export interface Life {
   readonly controller: Controller<Thing>;
+  /** That of `run`. */
+  readonly done: Promise<void>;
   /** Begins to end it: no call begins any more. */
   abort(): void;
   /** Ends it in good order. */
@@ -69,7 +68,6 @@ export function createWorld(seed = 1): World {
       const controller = createController<Thing>({
         source,
         progress: logged,
-        essence,
         clock,
         random,
         backoff: { baseMs: 100, jitter: 0, maxMs: 10_000 },
@@ -81,6 +79,7 @@ export function createWorld(seed = 1): World {
       await clock.settle();
       return {
         controller,
+        done,
         abort: () => stop.abort(),
         async stop() {
           stop.abort();

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ObjectTable } from '../../../src/handlers/object-table.ts';
+import { defaultViewBy } from '../../../src/handlers/view.ts';
 import type { SourceObject } from '../../../src/types/source.ts';
-import { essence } from './harness.ts';
 
 function createTable() {
   const changes: string[] = [];
   const table = new ObjectTable(
     (a, b) => Number(a) - Number(b),
-    { essence, view: undefined, onFault: () => {} },
+    { defaultView: defaultViewBy(undefined, undefined), onFault: () => {} },
     (name) => changes.push(name),
   );
   const versionOf = (name: string): string | undefined => {
@@ -72,7 +72,7 @@ describe("the newest state (A1')", () => {
     table.observeDeletion({ type: 'deleted', name: 'unknown', uid: undefined, resourceVersion: '9' });
   });
 
-  it('a list is a difference; one older than what is known proves nothing (informer:R2, R3)', () => {
+  it("a list is a difference; one older than what is known proves nothing (A1')", () => {
     const { table, versionOf } = createTable();
     table.observe(state('a', 5, 'a'));
     table.observe(state('b', 9, 'b'));

@@ -23,7 +23,7 @@ function drawn(): ProgressDocument {
 }
 
 function ok(digest: string): Attempt {
-  return { digest, state: 'ok', failures: 0, wakeAt: 0, delayMs: 0 };
+  return { digest, state: 'ok', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
 }
 
 describe('records', () => {
@@ -36,9 +36,9 @@ describe('records', () => {
       tick: 3,
       resourceVersion: '',
       records: {
-        deploy: { attempt: ok('C'), done: 'C', at: 1, ep: 1, plan: [{ id: 'a', args: 1 }] },
-        'deploy/a': { attempt: null, done: null, at: 1, ep: 0 },
-        scale: { attempt: { ...ok('B'), state: 'open' }, done: 'A', at: 3, ep: 3 },
+        deploy: { attempt: ok('C'), done: 'C', at: 1, episode: 1, plan: [{ id: 'a', args: 1 }] },
+        'deploy/a': { attempt: null, done: null, at: 1, episode: 0 },
+        scale: { attempt: { ...ok('B'), state: 'open' }, done: 'A', at: 3, episode: 3 },
       },
       bases: { C: 'view C', A: 'view A' },
     });
@@ -55,15 +55,15 @@ describe('records', () => {
   });
 
   it("keep the episode and the count of an open attempt that is opened again, and begin anew otherwise (A4', A13')", () => {
-    const failed: Attempt = { digest: 'B', state: 'open', failures: 2, wakeAt: 9, delayMs: 9 };
+    const failed: Attempt = { digest: 'B', state: 'open', failures: 2, wakeAtWallMs: 9, delayMs: 9 };
     const doc = settleAttempt(drawn(), 'scale', 3, failed);
-    expect(openAttempt(doc, 'scale', 'B').records.scale).toEqual({ attempt: failed, done: 'A', at: 4, ep: 3 });
+    expect(openAttempt(doc, 'scale', 'B').records.scale).toEqual({ attempt: failed, done: 'A', at: 4, episode: 3 });
     expect(openAttempt(doc, 'scale', 'A').records.scale).toMatchObject({
       attempt: { digest: 'A', failures: 0 },
       at: 4,
-      ep: 4,
+      episode: 4,
     });
-    expect(openAttempt(doc, 'deploy', 'C').records.deploy).toMatchObject({ attempt: { state: 'open' }, ep: 4 });
+    expect(openAttempt(doc, 'deploy', 'C').records.deploy).toMatchObject({ attempt: { state: 'open' }, episode: 4 });
   });
 
   it('take an outcome only for the attempt it belongs to, and twice is once', () => {
@@ -77,13 +77,13 @@ describe('records', () => {
 
   it("count a retry without an intent as a turn (A5')", () => {
     const later = openAttempt(drawn(), 'other', 'X');
-    expect(settleAttempt(later, 'scale', 3, ok('B')).records.scale).toMatchObject({ at: 5, ep: 3 });
+    expect(settleAttempt(later, 'scale', 3, ok('B')).records.scale).toMatchObject({ at: 5, episode: 3 });
   });
 
   it("of subs go and come with the plan; new ones stand at the tick of their adoption (A5', A9'e)", () => {
     const doc = adoptPlan(drawn(), 'deploy', [{ id: 'b' }]);
     expect(Object.keys(doc.records)).toEqual(['deploy', 'scale', 'deploy/b']);
-    expect(doc.records['deploy/b']).toEqual({ attempt: null, done: null, at: 3, ep: 0 });
+    expect(doc.records['deploy/b']).toEqual({ attempt: null, done: null, at: 3, episode: 0 });
     expect(adoptPlan(doc, 'deploy', []).records.deploy).not.toHaveProperty('plan');
     expect(adoptPlan(doc, 'gone', [{ id: 'b' }])).toBe(doc);
   });

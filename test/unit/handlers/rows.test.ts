@@ -2,11 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Controller } from '../../../src/handlers/controller.ts';
 import type { ProgressStore } from '../../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../../src/handlers/record.ts';
+import { digestOfView } from '../../../src/handlers/view.ts';
 import { PermanentError, TemporaryError } from '../../../src/types/errors.ts';
 import type { ObjectSource } from '../../../src/types/source.ts';
 import { createWorld, sleep, type Thing, type World } from './harness.ts';
 
-/** Rows of section 4 of the handlers specification: each is a sequence that broke an earlier reading of it. */
+/** Rows of docs/spec/handlers.md: each is a sequence that broke an earlier reading of it. */
 const A = { spec: { n: 'A' } };
 const B = { spec: { n: 'B' } };
 
@@ -17,7 +18,7 @@ function recorder(world: World, fail: (value: unknown) => unknown = () => undefi
   const register = (controller: Controller<Thing>): void =>
     controller.on('change', { id: 'h', field: 'spec.n', retries: 0 }, async (ctx) => {
       calls.push(`${ctx.cause} ${String(ctx.old)} -> ${String(ctx.new)}`);
-      keys.push(ctx.key);
+      keys.push(ctx.idempotencyKey);
       await sleep(world.clock, 10);
       const error = fail(ctx.new);
       if (error !== undefined) throw error;
@@ -73,7 +74,7 @@ function withOldList(source: ObjectSource<Thing>, list: Awaited<ReturnType<Objec
   };
 }
 
-describe('handlers, section 4', () => {
+describe('handlers, row by row', () => {
   it('row 1: A ok, B fails, A again: A is called again', async () => {
     const world = createWorld();
     const { calls, register } = recorder(world, (value) => (value === 'B' ? new PermanentError('no') : undefined));
@@ -129,7 +130,7 @@ describe('handlers, section 4', () => {
     const keys: string[] = [];
     const register = (controller: Controller<Thing>): void =>
       controller.on('change', { id: 'h', field: 'spec.n' }, async (ctx) => {
-        keys.push(`${ctx.attempt} ${ctx.key}`);
+        keys.push(`${ctx.attempt} ${ctx.idempotencyKey}`);
         await sleep(world.clock, 10);
         if (keys.length < 3) throw new Error('again');
       });
@@ -343,7 +344,7 @@ describe('handlers, section 4', () => {
       world.source.put('o', A);
       const first = await world.start(register, { progress: process.store });
       await first.settle();
-      process.hold((next) => next.records.h?.attempt?.digest === '"B"');
+      process.hold((next) => next.records.h?.attempt?.digest === digestOfView('B'));
       world.source.put('o', B);
       await world.clock.settle();
       process.crash();
@@ -622,7 +623,7 @@ describe('handlers, section 4', () => {
     expect(calls.slice(6)).toEqual(['p 20']);
     const doc = await world.progress.get('uid-1');
     expect(Object.keys(doc?.records ?? {})).toEqual(['p']);
-    expect(Object.keys(doc?.bases ?? {})).toEqual(['20']);
+    expect(doc?.bases).toEqual({ [digestOfView(20)]: 20 });
     await life.stop();
   });
 
@@ -655,8 +656,8 @@ function plannedForB(doc: ProgressDocument | undefined): ProgressDocument {
   const sub = doc?.records['p/t'];
   if (doc === undefined || parent === undefined || sub === undefined)
     throw new Error('there is no document to go on from');
-  const attempt = { digest: '"B"', state: 'ok', failures: 0, wakeAt: 0, delayMs: 0 } as const;
-  const records = { p: { ...parent, attempt, plan: [{ id: 't' }], ep: 9 }, 'p/t': sub };
+  const attempt = { digest: digestOfView('B'), state: 'ok', failures: 0, wakeAtWallMs: 0, delayMs: 0 } as const;
+  const records = { p: { ...parent, attempt, plan: [{ id: 't' }], episode: 9 }, 'p/t': sub };
   return { ...doc, gen: doc.gen + 1, tick: 9, writeId: 'late', records };
 }
 

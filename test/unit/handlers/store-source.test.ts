@@ -2,13 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createController } from '../../../src/handlers/controller.ts';
 import { createMemoryProgress } from '../../../src/handlers/progress.ts';
 import { createStoreSource } from '../../../src/handlers/store-source.ts';
-import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { CompactedError, IdentityChangedError } from '../../../src/types/errors.ts';
 import type { WatchBatch, WatchEvent } from '../../../src/types/event.ts';
 import type { KeyValue } from '../../../src/types/revision.ts';
 import type { Store, WatchOptions } from '../../../src/types/store.ts';
-import { essence } from './harness.ts';
 
 /** As much of a store as a source uses: one map, one log, watches that can be broken. */
 class FakeStore {
@@ -102,7 +101,7 @@ async function start(store: FakeStore) {
   const progress = createMemoryProgress();
   const calls: string[] = [];
   const source = createStoreSource(store as unknown as Store<unknown, string>, { prefix: 'a/' });
-  const controller = createController({ source, progress, essence, clock, random: createSeededRandom(1) });
+  const controller = createController({ source, progress, clock, random: createSeededRandom(1) });
   controller.on('change', { id: 'h', field: 'n' }, (ctx) => {
     calls.push(`${ctx.name} ${ctx.cause} ${String(ctx.new)}`);
   });

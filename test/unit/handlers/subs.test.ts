@@ -54,7 +54,7 @@ describe('sub-handlers', () => {
         for (const [id, args] of Object.entries(plans[String(ctx.new)] ?? {})) {
           ctx.sub(id, { args, select: () => 'always the same' }, (sub) => {
             calls.push(`${id} ${String(sub.args)} ${sub.cause}`);
-            keys.add(sub.key);
+            keys.add(sub.idempotencyKey);
           });
         }
       }),

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { createEssenceHasherWith } from '../../../src/core/essence-hasher.ts';
+import { coreModule } from '../../../src/core/module.ts';
 import { diffViews } from '../../../src/handlers/diff.ts';
-import { deepFreeze, defaultView, digestOfSub, digestOfView, parsePath, valueAt } from '../../../src/handlers/view.ts';
+import { parsePath, valueAt } from '../../../src/handlers/path.ts';
+import { defaultViewBy, digestOfSub, digestOfView, viewOfPart } from '../../../src/handlers/view.ts';
 import { ValueError } from '../../../src/types/errors.ts';
-import { essence } from './harness.ts';
 
 describe('paths', () => {
   it.each([
@@ -13,7 +15,7 @@ describe('paths', () => {
     expect(parsePath(field)).toEqual(path);
   });
 
-  it.each(['', '.', 'a.', '.a', '/', '/a//b'])('refuses "%s"', (field) => {
+  it.each(['', '.', 'a.', '.a', '/', '/a//b', 7 as unknown as string])('refuses %j', (field) => {
     expect(() => parsePath(field)).toThrow(TypeError);
   });
 
@@ -26,85 +28,98 @@ describe('paths', () => {
   });
 });
 
-describe('the default view (operators 6.2)', () => {
-  it('leaves out bookkeeping and status, and what is empty then in metadata', () => {
-    const object = {
-      apiVersion: 'v1',
-      kind: 'Thing',
-      metadata: {
-        name: 'a',
-        uid: 'u',
-        resourceVersion: '7',
-        generation: 2,
-        labels: {},
-        annotations: { 'plimsoll.dev/progress': '1', 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
+describe('the default view', () => {
+  const object = {
+    apiVersion: 'v1',
+    kind: 'Thing',
+    metadata: { name: 'a', labels: {}, annotations: { 'plimsoll.dev/progress': '1', other: '2' } },
+    spec: { kind: 'inner', status: 1 },
+    status: { ready: true },
+  };
+
+  it('is the essence of the object, in value and digest', () => {
+    const hasher = createEssenceHasherWith(coreModule());
+    const view = defaultViewBy(undefined, undefined)(object);
+    expect(view.value).toEqual({ metadata: { annotations: { other: '2' } }, spec: { kind: 'inner', status: 1 } });
+    expect(view.digest).toBe(hasher.digest(object));
+    // One list of exclusions: what is told is what is compared.
+    expect(digestOfView(view.value)).toBe(view.digest);
+  });
+
+  it('is made by the hasher that was given', () => {
+    const hasher = createEssenceHasherWith(coreModule(), { defaults: false, ignore: ['/spec/status'] });
+    const view = defaultViewBy(undefined, hasher)(object);
+    expect(view.value).toEqual({ ...object, spec: { kind: 'inner' } });
+    expect(view.digest).toBe(hasher.digest(object));
+  });
+
+  it('makes its value when asked for it, once, frozen to the last leaf', () => {
+    let texts = 0;
+    const hasher = {
+      digest: () => 'd',
+      canonicalize: () => {
+        texts++;
+        return '{"spec":{}}';
       },
-      spec: {},
-      data: { k: 'v' },
-      status: { ready: true },
     };
-    const before = structuredClone(object);
-    expect(defaultView(object)).toEqual({ spec: {}, data: { k: 'v' } });
-    expect(object).toEqual(before);
+    const view = defaultViewBy(undefined, hasher)(object);
+    expect([view.digest, texts]).toEqual(['d', 0]);
+    const value = view.value as { spec: object };
+    expect([view.value === value, Object.isFrozen(value), Object.isFrozen(value.spec), texts]).toEqual([
+      true,
+      true,
+      true,
+      1,
+    ]);
   });
 
-  it('keeps labels, foreign annotations and every other top-level field', () => {
-    const view = defaultView({
-      metadata: {
-        labels: { a: '1' },
-        annotations: { 'plimsoll.dev/x': '1', other: '2', 'plimsoll.development/y': '3' },
-      },
-      rules: [1],
-      type: 'Opaque',
-    });
-    expect(view).toEqual({
-      metadata: { labels: { a: '1' }, annotations: { other: '2', 'plimsoll.development/y': '3' } },
-      rules: [1],
-      type: 'Opaque',
-    });
-    expect(defaultView(defaultView(view))).toEqual(view);
+  it('of bytes is what the JSON text in them says', () => {
+    const bytes = new TextEncoder().encode('{"kind":"Thing","spec":{"n":1.0}}');
+    const view = defaultViewBy(undefined, undefined)(bytes);
+    expect(view.value).toEqual({ spec: { n: 1 } });
+    expect(view.digest).toBe(digestOfView({ spec: { n: 1 } }));
   });
 
-  it.each([['text'], [7], [null], [[1, 2]], [undefined]])('of %j is the value itself', (value) => {
-    expect(defaultView(value)).toBe(value);
-  });
-
-  it('of bytes is the bytes', () => {
-    const bytes = new Uint8Array([1]);
-    expect(defaultView(bytes)).toBe(bytes);
+  it('is what `view` returns, all of it', () => {
+    const view = defaultViewBy((value) => ({ value }), undefined)(object);
+    expect(view.value).toEqual({ value: object });
+    expect(view.digest).toBe(digestOfView({ value: object }));
+    const { status: _status, ...rest } = object;
+    expect(defaultViewBy((value) => value, undefined)(rest).digest).not.toBe(digestOfView(object));
   });
 });
 
 describe('digests', () => {
   it('tell apart absent, null, a view, a sub, and its args', () => {
     const digests = [
-      digestOfView(essence, undefined),
-      digestOfView(essence, null),
-      digestOfView(essence, 'absent'),
-      digestOfView(essence, { view: 1, args: 2 }),
-      digestOfSub(essence, 1, 2),
-      digestOfSub(essence, 1, undefined),
-      digestOfSub(essence, undefined, 1),
-      digestOfSub(essence, null, 1),
-      digestOfSub(essence, undefined, undefined),
+      digestOfView(undefined),
+      digestOfView(null),
+      digestOfView('absent'),
+      digestOfView({ view: 1, args: 2 }),
+      digestOfSub(1, 2),
+      digestOfSub(1, undefined),
+      digestOfSub(undefined, 1),
+      digestOfSub(null, 1),
+      digestOfSub(undefined, undefined),
     ];
     expect(new Set(digests).size).toBe(digests.length);
   });
-});
 
-describe('deepFreeze', () => {
-  it('freezes to the last leaf, in place, and leaves bytes alone', () => {
-    const value = { a: [{ b: 1 }], bytes: new Uint8Array(1) };
-    expect(deepFreeze(value)).toBe(value);
-    expect([value, value.a, value.a[0]].every((part) => Object.isFrozen(part))).toBe(true);
-    value.bytes[0] = 1;
+  it.each(['kind', 'apiVersion', 'status', 'metadata'])('of parts count their %s, whatever it is called', (name) => {
+    const parts = [{}, { [name]: {} }, { [name]: { name: 'a' } }, { [name]: { uid: '1', generation: 7 } }];
+    expect(new Set(parts.map((part) => viewOfPart(part).digest)).size).toBe(parts.length);
+    expect(
+      new Set(parts.map((part) => digestOfSub(part, part)).concat(parts.map((part) => digestOfSub(part, 1)))).size,
+    ).toBe(8);
   });
 
-  it('refuses bottomless data instead of overflowing the stack', () => {
-    let value: unknown = 1;
-    for (let depth = 0; depth < 2000; depth++) value = [value];
-    expect(() => deepFreeze(value)).toThrow(ValueError);
-  });
+  it.each([Uint8Array.of(49), new DataView(new ArrayBuffer(1)), [Uint8Array.of(49)], () => 1, 1n, new Map()])(
+    'refuse %s: a view is JSON data',
+    (view) => {
+      expect(() => digestOfView(view)).toThrow(ValueError);
+      expect(() => digestOfSub(view, undefined)).toThrow(ValueError);
+    },
+  );
 });
 
 describe('diffViews', () => {

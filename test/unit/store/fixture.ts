@@ -6,7 +6,7 @@ import { KeySpace } from '../../../src/store/keyspace.ts';
 import { Mvcc } from '../../../src/store/mvcc.ts';
 import type { Retention } from '../../../src/store/retention.ts';
 import { PlainValues } from '../../../src/store/values.ts';
-import { createSeededRandom } from '../../../src/testing/seeded-random.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { WatchBatch } from '../../../src/types/event.ts';
 import type { Key, KeyRange, KeyValue, Revision } from '../../../src/types/revision.ts';
@@ -18,7 +18,9 @@ export async function openTestStore<V = unknown, K extends Key = string>(
   options: OpenStoreOptions<V, K> = {},
 ): Promise<{ store: Store<V, K>; clock: VirtualClock }> {
   const clock = createVirtualClock();
-  return { store: await openStore<V, K>({ clock, random: createSeededRandom(1), ...options }), clock };
+  // Tests that want keys of bytes say so in their options, which a generic type cannot tell.
+  const open = openStore as (options: OpenStoreOptions<V, K>) => Promise<Store<V, K>>;
+  return { store: await open({ clock, random: createSeededRandom(1), ...options }), clock };
 }
 
 /** "3KV" of the specification: foo, foo1 and foo2 at the revisions 2, 3 and 4. */
@@ -164,7 +166,7 @@ export class Parts {
   }
 
   watch(range: KeyRange, options: WatchOptions = {}): Reader<string> {
-    return new Reader(this.hub.open(this.mvcc.resolve(range, 'watch'), options, 'parts'));
+    return new Reader(this.hub.open(this.mvcc.resolve(range, 'watch'), options, { identity: 'parts', epoch: 1 }));
   }
 
   /** The key at a revision as `foo(2,3,2)`, or the error's name and smallest legal revision. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { DEPTH_MAX } from '../../../src/core/canonical-text.ts';
 import { bytesCodec, jsonCodec, textCodec } from '../../../src/store/codecs.ts';
-import { VALUE_DEPTH_MAX } from '../../../src/store/json-data.ts';
 import type { Codec } from '../../../src/types/codec.ts';
 import { ValueError } from '../../../src/types/errors.ts';
 import { openTestStore, Reader } from './fixture.ts';
@@ -36,13 +36,8 @@ const BAD: [string, unknown, string, string][] = [
   ['an array with a hole', Object.assign(new Array(3), { 0: 1, 2: 2 }), '/1', 'is not JSON data but undefined'],
   ['undefined in an array', [undefined], '/0', 'is not JSON data but undefined'],
   ['a toJSON method', { toJSON: () => 1 }, '/toJSON', 'is not JSON data but function'],
-  ['a circle', circular, `${'/self'.repeat(VALUE_DEPTH_MAX + 1)}`, `is nested deeper than ${VALUE_DEPTH_MAX} levels`],
-  [
-    'too deep',
-    nested(VALUE_DEPTH_MAX + 2),
-    '/0'.repeat(VALUE_DEPTH_MAX + 1),
-    `is nested deeper than ${VALUE_DEPTH_MAX} levels`,
-  ],
+  ['a circle', circular, `${'/self'.repeat(DEPTH_MAX + 1)}`, `is nested deeper than ${DEPTH_MAX} levels`],
+  ['too deep', nested(DEPTH_MAX + 2), '/0'.repeat(DEPTH_MAX + 1), `is nested deeper than ${DEPTH_MAX} levels`],
 ];
 
 describe('values that are refused', () => {
@@ -80,7 +75,7 @@ describe('plain values', () => {
     {},
     [[null]],
     { a: { b: [1, 'x'] } },
-    nested(VALUE_DEPTH_MAX),
+    nested(DEPTH_MAX),
   ];
 
   it.each(GOOD.map((value) => [value]))('%j comes out as it went in, with and without a codec', async (value) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type OpenStoreOptions, openStore } from '../../../src/open-store.ts';
+import { jsonCodec } from '../../../src/store/codecs.ts';
 import {
   ClosedError,
   CompactedError,
@@ -504,6 +505,7 @@ describe('openStore', () => {
     [bad({ revisions: 1 }), TypeError, 'Cannot open a store: unknown option revisions'],
     [{ keys: bad('text') }, TypeError, 'Cannot open a store: keys is text'],
     [{ values: bad('shared') }, TypeError, 'Cannot open a store: values is shared'],
+    [{ values: 'trusted', codec: jsonCodec() }, TypeError, 'Cannot open a store: values: trusted and a codec'],
     [{ memoryBytesMax: 100 }, RangeError, 'Cannot open a store: memoryBytesMax is 100'],
     [{ memoryBytesMax: Number.NaN }, RangeError, 'Cannot open a store: memoryBytesMax is NaN'],
     [{ prefixes: ['a'] }, TypeError, 'Cannot open a store: prefixes needs a backend'],

@@ -4,8 +4,8 @@ import type { WatchOptions } from '../../../src/types/store.ts';
 import { brief, open3kv, openTestStore, Reader, settle } from '../store/fixture.ts';
 
 /**
- * Watches of an embedded store: rules R27-R29, R32, R33, R36, R38, M26, M28-M30, cases C39-C56. Of part 2 or of the
- * wire, and not here: fragments and batches of many revisions (R30, R31), progress messages (R34, C50), watch ids
+ * Watches of an embedded store: rules R27-R29, R32, R33, R36, R38, M26, M28-M30, cases C39-C44, C46-C49, C51, C52 and
+ * C54-C56. Of part 2 or of the wire, and not here: fragments and batches of many revisions (R30, R31), progress messages (R34, C50), watch ids
  * (R35, C53). Here a batch is one revision, progress is a property, and a watch is ended by its own handle.
  */
 async function openPuts(count: number) {
@@ -110,6 +110,7 @@ describe('where a watch starts', () => {
     ]);
     const reader = await new Reader(store.watch({ prefix: '' }, { fromRevision: 2, identity: 'other' })).drain();
     expect(reader.error).toBeInstanceOf(IdentityChangedError);
+    expect(reader.error).toMatchObject({ epoch: 1 });
   });
 });
 

@@ -1,7 +1,16 @@
+import type { Clock } from '../types/clock.ts';
+
+/**
+ * Waiting that an abort ends: for whoever has a signal and a promise (cache, handlers, command). All of them remove the
+ * listeners they add, so a signal may live as long as a process.
+ */
+
 /**
  * Runs a call that can be aborted, and goes on at once when it is, whether the callee listens or not: a backend that
  * hangs must not make its caller hang. Rejects with the reason of the signal that came first; nothing is started when
  * one has come already. A late outcome of the callee is dropped, never an unhandled rejection.
+ *
+ * To race a promise that is under way: `untilAborted(() => promise, [signal])`.
  */
 export function untilAborted<T>(
   start: (signal: AbortSignal) => Promise<T>,
@@ -32,24 +41,38 @@ export function untilAborted<T>(
   });
 }
 
-/** A callee that throws instead of rejecting is no different. */
-async function attempt<T>(start: () => Promise<T>): Promise<T> {
-  return start();
+/**
+ * Resolves after the delay, or at once when the signal aborts; never rejects. Who wants the reason thrown says
+ * `signal.throwIfAborted()` behind it.
+ */
+export function abortableSleep(clock: Pick<Clock, 'after'>, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const wake = () => {
+      cancel();
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, wake);
+    signal.addEventListener('abort', wake, { once: true });
+  });
 }
 
 /**
  * Reads a stream item by item until its signal aborts. One listener for the whole stream: items come by the hundred
- * thousand.
+ * thousand. It goes with `return()`, which has to be called at the end.
  */
 export class AbortableItems<T> {
   readonly #items: AsyncIterator<T>;
   readonly #signal: AbortSignal;
   #reject: (reason: unknown) => void = () => {};
+  readonly #onAbort: () => void;
 
   constructor(items: AsyncIterator<T>, signal: AbortSignal) {
     this.#items = items;
     this.#signal = signal;
-    signal.addEventListener('abort', () => this.#reject(signal.reason), { once: true });
+    this.#onAbort = () => this.#reject(signal.reason);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   /** The next item. Rejects with the signal's reason once it aborted; an item may be on its way then. */
@@ -63,6 +86,12 @@ export class AbortableItems<T> {
 
   /** Tells the stream that nobody reads it any more; not to be waited for. */
   async return(): Promise<void> {
+    this.#signal.removeEventListener('abort', this.#onAbort);
     await this.#items.return?.();
   }
+}
+
+/** A callee that throws instead of rejecting is no different. */
+async function attempt<T>(start: () => Promise<T>): Promise<T> {
+  return start();
 }

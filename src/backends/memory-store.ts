@@ -1,11 +1,13 @@
 import type { CoreOptions } from '../core/instance.ts';
 import { Applier } from '../store/applier.ts';
-import type { Change } from '../store/commit.ts';
+import { checkCompact, checkExpect, deleteRange } from '../store/checks.ts';
+import { type Change, putChange } from '../store/commit.ts';
 import { KeySpace } from '../store/keyspace.ts';
 import { Mvcc } from '../store/mvcc.ts';
+import { prepareTxn } from '../store/prepare-txn.ts';
 import { get, range } from '../store/read.ts';
 import type { Retention } from '../store/retention.ts';
-import { compareHolds, prepareTxn, runBranch, tombstone } from '../store/txn.ts';
+import { Branch, compareHolds } from '../store/run-txn.ts';
 import { EncodedValues, PlainValues, TrustedValues, type ValuePolicy } from '../store/values.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Codec } from '../types/codec.ts';
@@ -46,7 +48,7 @@ export interface MemoryStoreOptions<V> extends CoreOptions {
 
 /**
  * The embedded store: versioned state, watches and retention wired together, nothing durable. It IS the store, with no
- * second copy behind it (ARCHITECTURE decision 4). A write is a synchronous commit; the promise only keeps the shape
+ * second copy behind it (D4). A write is a synchronous commit; the promise only keeps the shape
  * that replicas need.
  */
 export class MemoryStore<V, K extends Key> implements Store<V, K> {
@@ -101,19 +103,11 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     const cell = mvcc.values.admit(value, action);
     const slot = mvcc.slotOf(text, mvcc.window.revision);
     this.#expect(options.expect, text, slot, action);
+    const { core } = mvcc;
     const revision = mvcc.window.revision + 1;
-    const isNew = slot < 0;
-    const change: Change = {
-      text,
-      type: 'put',
-      cell,
-      createRevision: isNew ? revision : mvcc.core.createRevision(slot),
-      modRevision: revision,
-      version: isNew ? 1 : mvcc.core.version(slot) + 1,
-      lease: '0',
-    };
-    const prevKv = options.prevKv === true && !isNew ? mvcc.kv(slot) : undefined;
-    this.#applier.commit({ revision, changes: [change] }, action);
+    const previous = slot < 0 ? undefined : { createRevision: core.createRevision(slot), version: core.version(slot) };
+    const prevKv = options.prevKv === true && slot >= 0 ? mvcc.kv(slot) : undefined;
+    this.#applier.commit({ revision, changes: [putChange(text, cell, revision, previous)] }, action);
     return prevKv === undefined ? { revision } : { revision, prevKv };
   }
 
@@ -122,22 +116,18 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     this.#checkWritable(action);
     options.signal?.throwIfAborted();
     const mvcc = this.#mvcc;
-    const selected = isKey<K>(target) ? { key: target } : target;
-    const resolved = mvcc.resolve(selected, action);
-    if (options.expect !== undefined) {
-      if (resolved.kind !== 'point') throw new TypeError(`Cannot ${action}: expect needs a single key`);
-      this.#expect(options.expect, resolved.text, mvcc.slotOf(resolved.text, mvcc.window.revision), action);
-    }
-    const slots = mvcc.slots(resolved, mvcc.window.revision, 0).slice();
-    const prevKvs = options.prevKv === true ? Array.from(slots, (slot) => mvcc.kv(slot)) : undefined;
-    let revision = mvcc.window.revision;
-    if (slots.length > 0) {
-      revision++;
-      const changes = Array.from(slots, (slot) => tombstone(mvcc.textAt(slot), revision));
-      this.#applier.commit({ revision, changes }, action);
-    }
-    const result = { revision, deleted: slots.length };
-    return prevKvs === undefined ? result : { ...result, prevKvs };
+    const resolved = mvcc.resolve(deleteRange(target, options.expect !== undefined, action), action);
+    const { text } = resolved;
+    this.#expect(
+      options.expect,
+      text,
+      resolved.kind === 'point' ? mvcc.slotOf(text, mvcc.window.revision) : -1,
+      action,
+    );
+    const branch = new Branch(mvcc, mvcc.window.revision + 1);
+    const { deleted, prevKvs } = branch.delete(resolved, options.prevKv === true);
+    const revision = this.#commit(branch.changes, action);
+    return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
   }
 
   async txn(request: TxnRequest<V, K>, options: SignalOptions = {}): Promise<TxnResult<V, K>> {
@@ -147,27 +137,21 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     const mvcc = this.#mvcc;
     const prepared = prepareTxn(mvcc, request);
     const succeeded = compareHolds(mvcc, prepared);
-    let revision = mvcc.window.revision;
-    const { responses, changes } = runBranch(mvcc, succeeded ? prepared.then : prepared.else, revision + 1);
-    if (changes.length > 0) {
-      revision++;
-      this.#applier.commit({ revision, changes }, action);
-    }
-    return { revision, succeeded, responses };
+    const branch = new Branch(mvcc, mvcc.window.revision + 1);
+    const responses = branch.run(succeeded ? prepared.then : prepared.else);
+    return { revision: this.#commit(branch.changes, action), succeeded, responses };
   }
 
   watch(selected: KeyRange<K>, options: WatchOptions = {}): Watch<V, K> {
     this.#checkOpen('watch');
-    return this.#hub.open(this.#mvcc.resolve(selected, 'watch'), options, this.identity);
+    return this.#hub.open(this.#mvcc.resolve(selected, 'watch'), options, this);
   }
 
   async compact(revision: Revision, options: SignalOptions = {}): Promise<CompactResult> {
     const action = 'compact';
     this.#checkWritable(action);
     options.signal?.throwIfAborted();
-    if (!Number.isSafeInteger(revision) || revision < 0) {
-      throw new RangeError(`Cannot ${action}: the revision is ${revision}, allowed is a safe integer from 0 on`);
-    }
+    checkCompact(revision, action);
     return { requested: revision, compactRevision: this.#applier.compact(revision, action) };
   }
 
@@ -181,19 +165,24 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#hub.close();
-    this.#applier.close();
+    this.#applier.stop();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
+  /** Publishes what a branch changed; nothing changed uses no revision (store:R4). */
+  #commit(changes: readonly Change[], action: string): Revision {
+    const { revision } = this.#mvcc.window;
+    if (changes.length === 0) return revision;
+    this.#applier.commit({ revision: revision + 1, changes }, action);
+    return revision + 1;
+  }
+
   #expect(expect: PutOptions['expect'], text: string, slot: number, action: string): void {
-    if (expect === undefined) return;
-    const expectedRevision = expect.modRevision;
-    if (!Number.isSafeInteger(expectedRevision) || expectedRevision < 0) {
-      throw new RangeError(`Cannot ${action}: expect.modRevision is not a safe integer from 0 on`);
-    }
+    const expectedRevision = checkExpect(expect, action);
+    if (expectedRevision === undefined) return;
     const actualRevision = slot < 0 ? 0 : this.#mvcc.core.modRevision(slot);
     if (actualRevision !== expectedRevision) {
       throw new ConflictError(action, { key: this.#mvcc.keys.key(text), expectedRevision, actualRevision });
@@ -216,11 +205,7 @@ function policy<V>(options: MemoryStoreOptions<V>): ValuePolicy<V> {
   return options.codec === undefined ? new PlainValues<V>() : new EncodedValues(options.codec);
 }
 
-function isKey<K extends Key>(target: K | KeyRange<K>): target is K {
-  return typeof target === 'string' || target instanceof Uint8Array;
-}
-
-/** 64 random bits as hex: enough to tell two data sets apart. */
+/** 64 random bits as hex: enough to tell two data sets apart, as long as they are not from one seed. */
 function randomId(random: Random): string {
   const word = () =>
     Math.floor(random() * 0x1_0000_0000)

@@ -7,6 +7,8 @@ import type { Random } from '../types/random.ts';
  * neighbours have nothing in common.
  *
  * ```ts
+ * import { createSeededRandom } from 'plimsoll/testing';
+ *
  * const random = createSeededRandom(42);
  * random(); // always the same first number
  * ```

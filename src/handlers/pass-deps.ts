@@ -6,7 +6,6 @@ import type { ObjectState } from './object-memory.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { ProgressStore } from './progress.ts';
 import type { Handler } from './registry.ts';
-import type { ViewDigest } from './view.ts';
 
 /** Figures that only rise. */
 export interface Counters {
@@ -22,10 +21,9 @@ export interface Counters {
 }
 
 /** Everything a pass works with; one for each controller. */
-export interface Environment {
+export interface PassDeps {
   readonly source: ObjectSource;
   readonly progress: ProgressStore;
-  readonly essence: ViewDigest;
   readonly handlers: readonly Handler[];
   readonly policy: 'supersede' | 'complete';
   readonly clock: Clock;
@@ -37,6 +35,8 @@ export interface Environment {
   readonly stopping: AbortSignal;
   /** Aborts when it has stopped: nothing is written any more. */
   readonly stopped: AbortSignal;
+  /** Reads of the source that are going on: aborted together with `stopped`. At most one for each running pass. */
+  readonly reads: Set<AbortController>;
   /** A new id for each write, different in each process. */
   readonly nextWriteId: () => string;
 }
@@ -45,9 +45,18 @@ export interface Environment {
  * Reads the object itself and takes the answer like any other state. An empty answer kills the uid that was known when
  * the question was sent (row 22); one with another uid does so by being newer.
  */
-export async function readObject(env: Environment, state: ObjectState): Promise<void> {
+export async function readObject(deps: PassDeps, state: ObjectState): Promise<void> {
   const uid = state.newest?.uid;
-  const object = await env.source.get(state.name, { signal: env.stopped });
-  if (object !== undefined) env.table.observe(object);
-  else if (uid !== undefined) env.table.vanish(state.name, uid);
+  // A signal for each read: as many listeners on the one of the controller would be a leak in a source that leaves its
+  // own behind, and a warning of the platform in any other.
+  const read = new AbortController();
+  if (deps.stopped.aborted) read.abort(deps.stopped.reason);
+  deps.reads.add(read);
+  try {
+    const object = await deps.source.get(state.name, { signal: read.signal });
+    if (object !== undefined) deps.table.observe(object);
+    else if (uid !== undefined) deps.table.vanish(state.name, uid);
+  } finally {
+    deps.reads.delete(read);
+  }
 }

@@ -1,0 +1,98 @@
+import type { AttemptOptions, ControllerOptions } from './options.ts';
+
+/** Longest id of a handler or sub-handler, in UTF-16 units. */
+export const ID_LENGTH_MAX = 253;
+
+/** Refuses options that are no object or have a name too many: what is misspelt would be ignored otherwise. */
+export function checkNames(action: string, options: unknown, names: readonly string[]): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError(
+      `Cannot ${action}: the options are ${options === null ? 'null' : typeof options}, not an object`,
+    );
+  }
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name)) throw new TypeError(`Cannot ${action}: unknown option ${name}`);
+  }
+}
+
+export function checkFunction(action: string, name: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') {
+    throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof value}, not a function`);
+  }
+}
+
+/** Refuses what is not an object with these methods. */
+export function checkMethods(action: string, name: string, value: unknown, methods: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`Cannot ${action}: ${name} is not an object`);
+  for (const method of methods) {
+    if (typeof Reflect.get(value, method) !== 'function') {
+      throw new TypeError(`Cannot ${action}: ${name} has no method ${method}`);
+    }
+  }
+}
+
+/** Ids are parts of record names: `parent/sub`. */
+export function checkId(action: string, id: string): void {
+  if (typeof id !== 'string' || id === '')
+    throw new TypeError(`Cannot ${action}: the id must be a string with content`);
+  if (id.length > ID_LENGTH_MAX) throw new TypeError(`Cannot ${action}: the id is longer than ${ID_LENGTH_MAX}`);
+  if (id.includes('/') || id === '__proto__')
+    throw new TypeError(`Cannot ${action}: the id may not be or contain "${id.includes('/') ? '/' : id}"`);
+}
+
+export function checkAttempts(action: string, { retries, timeoutMs }: AttemptOptions): void {
+  if (retries !== undefined && !(retries === Number.POSITIVE_INFINITY || (Number.isInteger(retries) && retries >= 0))) {
+    throw new RangeError(`Cannot ${action}: retries must be a whole number from 0 on or Infinity, got ${retries}`);
+  }
+  if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) {
+    throw new RangeError(`Cannot ${action}: timeoutMs must be above 0, got ${timeoutMs}`);
+  }
+}
+
+const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
+  'backoff',
+  'clock',
+  'concurrency',
+  'drainMs',
+  'essence',
+  'logger',
+  'policy',
+  'progress',
+  'random',
+  'source',
+  'view',
+];
+
+/** What the controller calls of the objects it is given. */
+const SEAMS = {
+  source: ['list', 'watch', 'get', 'compare'],
+  progress: ['get', 'compareAndSet', 'delete', 'list'],
+  essence: ['digest', 'canonicalize'],
+  clock: ['now', 'wallTime', 'after'],
+  logger: ['debug', 'info', 'warn', 'error'],
+} as const;
+
+/** All of the options but the backoff, which is checked where it is filled in. */
+export function checkController<T>(options: ControllerOptions<T>): void {
+  const action = 'create a controller';
+  checkNames(action, options, CONTROLLER_NAMES);
+  const { essence, view, policy, concurrency, drainMs } = options;
+  for (const [name, methods] of Object.entries(SEAMS)) {
+    const seam: unknown = Reflect.get(options, name);
+    if (seam !== undefined || name === 'source') checkMethods(action, name, seam, methods);
+  }
+  checkFunction(action, 'view', view);
+  checkFunction(action, 'random', options.random);
+  if (essence !== undefined && view !== undefined) {
+    throw new TypeError(`Cannot ${action}: essence and view exclude each other`);
+  }
+  if (policy !== undefined && policy !== 'supersede' && policy !== 'complete') {
+    throw new TypeError(`Cannot ${action}: policy is ${String(policy)}, allowed are supersede and complete`);
+  }
+  if (concurrency !== undefined && !(typeof concurrency === 'number' && concurrency >= 1)) {
+    throw new RangeError(`Cannot ${action}: concurrency must be at least 1, got ${concurrency}`);
+  }
+  if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0)) {
+    throw new RangeError(`Cannot ${action}: drainMs must be at least 0, got ${drainMs}`);
+  }
+}

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { createController } from '../../../src/handlers/controller.ts';
+import { createStoreSource } from '../../../src/handlers/store-source.ts';
+import { resolveBackoff } from '../../../src/queue/backoff.ts';
+import type { Store } from '../../../src/types/store.ts';
+import { createWorld, type Thing } from './harness.ts';
+
+function wrong<T>(value: unknown): T {
+  return value as T;
+}
+
+const nothing = (): void => {};
+
+function controllerWith(options: object) {
+  return createController<Thing>({ source: createWorld().source, ...options });
+}
+
+describe('createController refuses', () => {
+  it.each([
+    ['an unknown option', { concurrencyMax: 3 }, 'unknown option concurrencyMax'],
+    ['an unknown policy', { policy: 'superseed' }, 'policy is superseed'],
+    ['a policy that is no word', { policy: true }, 'policy is true'],
+    ['no source', { source: undefined }, 'source is not an object'],
+    [
+      'a source without get',
+      { source: { list: nothing, watch: nothing, compare: nothing } },
+      'source has no method get',
+    ],
+    ['a progress store that lacks a method', { progress: { get: nothing } }, 'progress has no method compareAndSet'],
+    ['an essence that is a function', { essence: nothing }, 'essence is not an object'],
+    ['a digest alone as essence', { essence: { digest: nothing } }, 'essence has no method canonicalize'],
+    ['a clock without a wall time', { clock: { now: nothing, after: nothing } }, 'clock has no method wallTime'],
+    ['a logger that lacks a level', { logger: { error: nothing } }, 'logger has no method debug'],
+    ['a view that is a path', { view: 'spec' }, 'view is of type string'],
+    ['a random number', { random: 4 }, 'random is of type number'],
+    [
+      'essence beside view',
+      { view: nothing, essence: { digest: nothing, canonicalize: nothing } },
+      'essence and view exclude each other',
+    ],
+    ['a backoff with an unknown name', { backoff: { base: 1 } }, 'unknown option base'],
+    ['a backoff that is text', { backoff: { baseMs: '500' } }, 'baseMs is of type string'],
+  ])('%s', (_name, options, message) => {
+    expect(() => controllerWith(options)).toThrow(TypeError);
+    expect(() => controllerWith(options)).toThrow(message);
+  });
+
+  it.each([
+    { concurrency: 0 },
+    { concurrency: Number.NaN },
+    { concurrency: '4' },
+    { drainMs: -1 },
+    { drainMs: '1000' },
+    { backoff: { maxMs: 1 } },
+  ])('%j', (options) => {
+    expect(() => controllerWith(options)).toThrow(RangeError);
+  });
+
+  it.each([undefined, null, 'source'])('%j as options', (options) => {
+    expect(() => createController(wrong<never>(options))).toThrow(TypeError);
+  });
+
+  it('nothing that is undefined', () => {
+    const names = [
+      'progress',
+      'essence',
+      'view',
+      'concurrency',
+      'policy',
+      'backoff',
+      'drainMs',
+      'clock',
+      'random',
+      'logger',
+    ];
+    controllerWith(Object.fromEntries(names.map((name) => [name, undefined])));
+  });
+});
+
+describe('on refuses', () => {
+  it.each([
+    ['an unknown option', { timeout: 5 }, TypeError],
+    ['a selection that is a path', { select: 'spec' }, TypeError],
+    ['a filter that is no function', { when: true }, TypeError],
+    ['a field that is no text', { field: ['spec'] }, TypeError],
+    ['half a retry', { retries: 0.5 }, RangeError],
+    ['retries as text', { retries: '3' }, RangeError],
+    ['a timeout as text', { timeoutMs: '100' }, RangeError],
+    ['a backoff with an unknown name', { backoff: { max: 1 } }, TypeError],
+  ])('%s', (_name, options, error) => {
+    const controller = controllerWith({});
+    expect(() => controller.on('change', wrong({ id: 'h', ...options }), nothing)).toThrow(error);
+    controller.on('change', { id: 'h', retries: Number.POSITIVE_INFINITY }, nothing);
+  });
+
+  it('what is no options, and what is no function', () => {
+    const controller = controllerWith({});
+    for (const options of [undefined, null, 'h'])
+      expect(() => controller.on('change', wrong(options), nothing)).toThrow(TypeError);
+    expect(() => controller.on('change', { id: 'h' }, wrong('deploy'))).toThrow(TypeError);
+  });
+});
+
+describe('sub refuses', () => {
+  it.each([
+    ['an unknown option', { when: nothing }, TypeError],
+    ['a selection that is a path', { select: 'spec' }, TypeError],
+    ['a field that is no text', { field: 7 }, TypeError],
+    ['retries as text', { retries: '3' }, RangeError],
+    ['no options', undefined, TypeError],
+  ])('%s', async (_name, options, error) => {
+    const world = createWorld();
+    world.source.put('a', {});
+    let checked = 0;
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'p' }, (ctx) => {
+        expect(() => ctx.sub('s', wrong(options), nothing)).toThrow(error);
+        expect(() => ctx.sub('s', {}, wrong(undefined))).toThrow(TypeError);
+        ctx.sub('s', {}, nothing);
+        checked++;
+      }),
+    );
+    await life.settle();
+    expect([checked, life.stats().successes]).toEqual([1, 2]);
+    await life.stop();
+  });
+});
+
+describe('createStoreSource refuses', () => {
+  const store = wrong<Store<unknown, string>>({ ready: nothing, range: nothing, get: nothing, watch: nothing });
+
+  it.each([
+    ['an unknown option', { prefix: 'a/', limit: 1 }],
+    ['a prefix that is no text', { prefix: new Uint8Array() }],
+    ['no prefix', {}],
+    ['no options', undefined],
+  ])('%s', (_name, options) => {
+    expect(() => createStoreSource(store, wrong(options))).toThrow(TypeError);
+  });
+
+  it('what is no store', () => {
+    for (const other of [undefined, null, {}, new Map()]) {
+      expect(() => createStoreSource(wrong<never>(other), { prefix: '' })).toThrow(TypeError);
+    }
+  });
+});
+
+describe('a backoff', () => {
+  it('takes what is absent from the defaults', () => {
+    expect(resolveBackoff(wrong({ baseMs: undefined, factor: 3 }), { baseMs: 50, maxMs: 70 })).toEqual({
+      baseMs: 50,
+      factor: 3,
+      maxMs: 70,
+      jitter: 0.2,
+    });
+    for (const backoff of [null, 500, 'fast']) expect(() => resolveBackoff(wrong(backoff))).toThrow(TypeError);
+  });
+});
