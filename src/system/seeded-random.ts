@@ -1,7 +1,8 @@
 import type { Random } from '../types/random.ts';
 
 /**
- * Repeatable chance: the same seed gives the same numbers on every runtime. Not for secrets.
+ * Repeatable chance: the same seed gives the same numbers on every runtime. Not for secrets. Two stores that are given
+ * equal seeds have one `identity`, and count as the same data: share one generator, or give each a seed of its own.
  *
  * The state is one 32-bit word that walks through all 2^32 values by a fixed odd step; each value is then mixed until
  * neighbours have nothing in common.

@@ -23,7 +23,7 @@ export interface SubPlan {
 }
 
 export type Step =
-  | { readonly do: 'edit'; readonly name: string; readonly path: 'a' | 'b' | 'x' | 'label'; readonly value: number }
+  | { readonly do: 'edit'; readonly name: string; readonly path: 'a' | 'kind' | 'x' | 'label'; readonly value: number }
   | { readonly do: 'delete' | 'start deletion' | 'recreate'; readonly name: string }
   | { readonly do: 'crash' | 'break watches' | 'replay' | 'restart' }
   | { readonly do: 'jump'; readonly deltaMs: number };
@@ -39,7 +39,8 @@ export interface Program {
   readonly writeDelayMsMax: number;
 }
 
-const VIEWS = [undefined, 'spec.a', 'spec.b', 'status.x', 'spec'];
+/** `kind` is bookkeeping in a whole object and nowhere else: a part that is hashed as an object would miss it. */
+const VIEWS = [undefined, 'spec.a', 'spec.kind', 'status.x', 'spec'];
 /** Small, so that A, B, A is common. */
 const VALUES = 3;
 
@@ -94,7 +95,7 @@ function createStep(random: Random, names: readonly string[]): Step {
     return {
       do: 'edit',
       name,
-      path: pick(random, ['a', 'a', 'b', 'x', 'label'] as const),
+      path: pick(random, ['a', 'a', 'kind', 'x', 'label'] as const),
       value: below(random, VALUES),
     };
   }

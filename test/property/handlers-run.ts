@@ -65,7 +65,7 @@ class ProgramRun {
     this.#order = [...program.handlers];
     this.journal = new Journal(new Set(program.handlers.filter(({ subs }) => subs !== undefined).map(({ id }) => id)));
     for (const name of program.names)
-      this.#source.put(name, { spec: { a: 0, b: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
+      this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
@@ -162,14 +162,14 @@ class ProgramRun {
     };
   }
 
-  #edit(name: string, path: 'a' | 'b' | 'x' | 'label', value: number): void {
+  #edit(name: string, path: 'a' | 'kind' | 'x' | 'label', value: number): void {
     const before = this.#source.objects.find((object) => object.name === name)?.object ?? {};
     const after = {
-      spec: { a: 0, b: 0, ...before.spec },
+      spec: { a: 0, kind: 0, ...before.spec },
       status: { x: 0, ...before.status },
       metadata: before.metadata ?? {},
     };
-    if (path === 'a' || path === 'b') after.spec[path] = value;
+    if (path === 'a' || path === 'kind') after.spec[path] = value;
     else if (path === 'x') after.status.x = value;
     else after.metadata = { labels: { on: value === 0 ? 0 : 1 } };
     this.#source.put(name, after);
