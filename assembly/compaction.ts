@@ -2,7 +2,7 @@ import { dropOldest, startHistoryAt } from './history';
 import { removeEntry } from './index-join';
 import { headWord, NO_HEAD, oldestSlot, releaseKey } from './keys';
 import { commitAt, entryAt, logLength, shiftEntry } from './revision-log';
-import { outputCapacityBytes, outputPointer, outputRegion } from './scratch';
+import { OUTPUT_WORDS, outputPointer } from './scratch';
 import { Status } from './status';
 import { commitOf, keyWordOf, LOW_BITS, releaseVersion, TOP_BIT } from './versions';
 
@@ -37,24 +37,26 @@ let swept: u32 = 0;
 let freed: u32 = 0;
 let dropped: u32 = 0;
 let freedMax: u32 = 0;
-let output: usize = 0;
+const output: usize = outputPointer();
 
-/** An entry frees at most the version before its own, and its own; a step's output is sized for that. */
+/** An entry frees at most the version before its own, and its own: a step takes as many as its output can report. */
 const WORDS_PER_ENTRY: u32 = 3;
-const HEADER_WORDS: u32 = 4;
+const HEADER_WORDS: u32 = 5;
+const ENTRIES_MAX: u32 = (OUTPUT_WORDS - HEADER_WORDS) / WORDS_PER_ENTRY;
 
 /**
- * Works on about `budget` entries. Output, in u32: freed slots, dropped keys, 1 when there is nothing left to do for
- * this C, offset of the dropped keys; then from word 4 the slots, and from the offset the keys. Invalid: C decreases.
+ * Works on at most `budget` entries, and at most on as many as the output can report. Output, in u32: freed slots,
+ * dropped keys, 1 when there is nothing left to do for this C, offset of the dropped keys, entries worked on; then from
+ * word 5 the slots, and from the offset the keys. Invalid: C decreases.
  */
 export function compactStep(revision: f64, budget: u32): i32 {
   if (!(revision >= target)) return Status.Invalid;
   target = revision;
-  let left = boundByOutput(budget);
+  const most: u32 = budget < ENTRIES_MAX ? budget : ENTRIES_MAX;
+  let left = most;
   freed = 0;
   dropped = 0;
   freedMax = left << 1;
-  output = outputPointer();
   for (; left > 0 && logLength() > 0 && commitAt(0) < revision; left--) {
     leave(entryAt(0));
     shiftEntry();
@@ -71,19 +73,13 @@ export function compactStep(revision: f64, budget: u32): i32 {
   store<u32>(output, dropped, 4);
   store<u32>(output, isDone ? 1 : 0, 8);
   store<u32>(output, HEADER_WORDS + freedMax, 12);
+  store<u32>(output, most - left, 16);
   return Status.Ok;
 }
 
 /** Entries at C that are swept already, for `verify`. */
 export function sweptEntries(): u32 {
   return swept;
-}
-
-/** The budget, or what the present output region can report when memory is out: compaction must not need memory. */
-function boundByOutput(budget: u32): u32 {
-  const most = logLength() < budget ? logLength() : budget;
-  if (outputRegion((<usize>(HEADER_WORDS + most * WORDS_PER_ENTRY)) << 2) != 0) return most;
-  return (<u32>(outputCapacityBytes() >> 2) - HEADER_WORDS) / WORDS_PER_ENTRY;
 }
 
 /** The oldest entry leaves the log: its version becomes the key's base, or goes too when it is a tombstone. */

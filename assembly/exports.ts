@@ -5,7 +5,7 @@
  */
 
 // memory
-export { inputRegion, outputPointer } from './scratch';
+export { inputRegion, outputPointer, outputWords } from './scratch';
 export { claimedBytes, setMemoryLimit } from './memory';
 
 // essence
@@ -41,15 +41,17 @@ export {
 } from './versions';
 
 // reads at a revision, the log, compaction
-export { count, range } from './reads';
+export { count, range, rangeMore } from './reads';
 export {
   commitFromEnd,
   entriesFrom,
   eventsAt,
+  eventsMore,
   firstCommit,
   lastCommit,
   nextCommit,
   replay,
+  replayMore,
 } from './log-scan';
 export { logLength } from './revision-log';
 export { compactStep } from './compaction';

@@ -2,7 +2,7 @@ import { compareBytes } from './bytes';
 import { countOf, keyWordAt, nextOf } from './index-page';
 import { findKey, liveKeyCount } from './key-index';
 import { isLive, keyBlock, keyLimit } from './keys';
-import { claimScratch } from './memory';
+import { claimScratch, hasSpare } from './memory';
 import { descend, leafPage, leafPosition, liveBefore } from './tree-path';
 import { LOW_BITS } from './versions';
 
@@ -60,6 +60,8 @@ export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32
 
 /** Keys compared before the keys of the range are marked in a bit set: below it, marking would not pay. */
 const COMPARED_MIN: u32 = 256;
+/** The bit set may take at most 1/32 of the memory that is free. */
+const SPARE_SHIFT: usize = 6;
 let bits: usize = 0;
 let bitsCapacity: usize = 0;
 let isMarked: bool = false;
@@ -102,6 +104,8 @@ function considerMarking(): void {
   }
   const bytes = <usize>(((keyLimit() >> 5) + 1) << 2);
   if (bytes > bitsCapacity) {
+    // Speed is worth a little of what is free, not what the next writes need.
+    if (!hasSpare(bytes << SPARE_SHIFT)) return;
     const block = claimScratch(bytes << 1);
     // Without memory the comparisons go on.
     if (block == 0) return;

@@ -3,8 +3,7 @@ import { keyWordAt } from './index-page';
 import { contains, openRange, openWalk, pointKey, RangeKind, rangeKind, walkFrom, walkNext, walkTo } from './key-range';
 import { headWord, NO_HEAD } from './keys';
 import { commitAt, entryAt, firstEntrySince, logLength } from './revision-log';
-import { outputRegion } from './scratch';
-import { Status } from './status';
+import { OUTPUT_WORDS, outputPointer } from './scratch';
 import { commitOf, keyWordOf, LOW_BITS, TOP_BIT } from './versions';
 
 /**
@@ -34,6 +33,14 @@ let filter: i32 = 0;
 /** Keys asked by the last `earliestSince`. */
 let asked: u32 = 0;
 
+/** Where the next page of `eventsAt` or `replay` begins. */
+let nextEntry: u32 = 0;
+/** The commit of the page's last event; for `eventsAt` that of all. */
+let lastRead: f64 = 0;
+/** Events of all pages of the replay so far, and how many it wants. */
+let replayed: u32 = 0;
+let replayMost: u32 = 0;
+
 /** Smallest commit >= `from` with a matching event, 0 when there is none. */
 export function nextCommit(pointer: usize, startLength: usize, endLength: i32, from: f64, eventFilter: i32): f64 {
   openRange(pointer, startLength, endLength);
@@ -47,24 +54,35 @@ export function nextCommit(pointer: usize, startLength: usize, endLength: i32, f
   return index == logLength() ? 0 : commitAt(index);
 }
 
-/** Writes the matching slots of exactly that commit to the output, in append order; answers their number or Full. */
-export function eventsAt(pointer: usize, startLength: usize, endLength: i32, commit: f64, eventFilter: i32): i32 {
+/**
+ * Writes the matching slots of exactly that commit to the output, in append order, as many as it holds; answers their
+ * number. When the output is full, `eventsMore` has the rest.
+ */
+export function eventsAt(pointer: usize, startLength: usize, endLength: i32, commit: f64, eventFilter: i32): u32 {
   openRange(pointer, startLength, endLength);
   filter = eventFilter;
+  lastRead = commit;
+  nextEntry = rangeKind() == RangeKind.Empty ? logLength() : firstEntrySince(commit);
+  return eventsMore();
+}
+
+/** The next page of the last `eventsAt`, as long as nothing else was asked or written since. */
+export function eventsMore(): u32 {
   const length = logLength();
+  const output = outputPointer();
   let written: u32 = 0;
-  if (rangeKind() == RangeKind.Empty) return 0;
-  for (let index = firstEntrySince(commit); index < length && commitAt(index) == commit; index++) {
-    if (!matches(entryAt(index))) continue;
-    if (!write(written, entryAt(index))) return Status.Full;
+  for (; nextEntry < length && written < OUTPUT_WORDS && commitAt(nextEntry) == lastRead; nextEntry++) {
+    const slot = entryAt(nextEntry);
+    if (!matches(slot)) continue;
+    store<i32>(output + ((<usize>written) << 2), slot);
     written++;
   }
-  return <i32>written;
+  return written;
 }
 
 /**
- * Writes the matching slots from `from` on: whole commits, ending with the one in which `most` events are reached
- * (at least one). Answers their number or Full.
+ * Writes the matching slots from `from` on, as many as the output holds: whole commits, ending with the one in which
+ * `most` events are reached (at least one). Answers their number; when the output is full, `replayMore` has the rest.
  */
 export function replay(
   pointer: usize,
@@ -73,30 +91,43 @@ export function replay(
   from: f64,
   eventFilter: i32,
   most: u32,
-): i32 {
+): u32 {
   openRange(pointer, startLength, endLength);
   filter = eventFilter;
+  lastRead = -1;
+  replayed = 0;
+  replayMost = most == 0 ? 1 : most;
+  nextEntry = firstEntrySince(from);
+  return replayMore();
+}
+
+/** The next page of the last `replay`, as long as nothing else was asked or written since. */
+export function replayMore(): u32 {
   const length = logLength();
+  const output = outputPointer();
   let written: u32 = 0;
-  let last: f64 = -1;
-  let index = firstEntrySince(from);
-  while (index < length) {
-    if (written >= most && written > 0) {
-      if (commitAt(index) != last) break;
-      if (!matches(entryAt(index))) {
-        index++;
+  while (nextEntry < length && written < OUTPUT_WORDS) {
+    if (replayed >= replayMost) {
+      if (commitAt(nextEntry) != lastRead) {
+        nextEntry = length;
+        break;
+      }
+      if (!matches(entryAt(nextEntry))) {
+        nextEntry++;
         continue;
       }
     } else {
-      index = findMatch(index);
-      if (index == length) break;
+      nextEntry = findMatch(nextEntry);
+      if (nextEntry == length) break;
     }
-    last = commitAt(index);
-    if (!write(written, entryAt(index))) return Status.Full;
+    const slot = entryAt(nextEntry);
+    lastRead = commitOf(slot);
+    store<i32>(output + ((<usize>written) << 2), slot);
     written++;
-    index++;
+    replayed++;
+    nextEntry++;
   }
-  return <i32>written;
+  return written;
 }
 
 /** Number of log entries with commit >= `from`. */
@@ -116,13 +147,6 @@ export function firstCommit(): f64 {
 
 export function lastCommit(): f64 {
   return commitFromEnd(1);
-}
-
-function write(index: u32, slot: i32): bool {
-  const output = outputRegion((<usize>(index + 1)) << 2);
-  if (output == 0) return false;
-  store<i32>(output + ((<usize>index) << 2), slot);
-  return true;
 }
 
 function passes(keyWord: u32): bool {

@@ -75,3 +75,9 @@ export function claimScratch(bytes: usize): usize {
   promised = kept;
   return block;
 }
+
+/** Whether so many bytes more could be claimed without touching the promise. Nothing grows. */
+export function hasSpare(bytes: usize): bool {
+  const need = <u64>top + <u64>promised + <u64>bytes;
+  return need <= <u64>limitBytes;
+}

@@ -13,24 +13,76 @@ import {
   walkTo,
 } from './key-range';
 import { headWord } from './keys';
-import { outputRegion } from './scratch';
-import { Status } from './status';
+import { OUTPUT_WORDS, outputPointer } from './scratch';
 import { keyWordOf, LOW_BITS, TOP_BIT } from './versions';
 
 /**
  * Lists and counts at one revision. At the newest one a list copies head slots from the key records, skipping the
  * entries that the leaf marks as not live; at an older one every key of the range is asked for its version.
+ *
+ * A list longer than the output region comes in pages; the walk stands where the last one ended.
+ *
+ * ```text
+ *   leaf   | a b c d | e f g h | i j k l |       page 1: b c d e f     nextLeaf, nextIndex: g
+ *              ^range         ^next              page 2: g h i j
+ * ```
  */
 
+/** Leaf and entry at which the next page begins; no leaf when there is none. */
+let nextLeaf: usize = 0;
+let nextIndex: u32 = 0;
+/** How many slots the list may still have. */
+let left: u32 = 0;
+let readAt: f64 = 0;
+let isNewest: bool = false;
+
 /**
- * Writes the live slots of the range at `revision` to the output, in key order, at most `limit` (0: all of them).
- * Answers their number, or Full when the output region cannot hold them.
+ * Writes the live slots of the range at `revision` to the output, in key order, at most `limit` (0: all of them), as
+ * many as it holds. Answers their number; when the output is full, `rangeMore` has the rest.
  */
-export function range(pointer: usize, startLength: usize, endLength: i32, revision: f64, limit: u32): i32 {
+export function range(pointer: usize, startLength: usize, endLength: i32, revision: f64, limit: u32): u32 {
   openRange(pointer, startLength, endLength);
-  const most: u32 = limit == 0 ? 0xffffffff : limit;
-  if (rangeKind() == RangeKind.Point) return rangePoint(revision);
-  return revision >= newestCommit() ? rangeNewest(most) : rangeAt(revision, most);
+  left = limit == 0 ? 0xffffffff : limit;
+  readAt = revision;
+  isNewest = revision >= newestCommit();
+  // For a point and for nothing there is no walk.
+  nextLeaf = openWalk();
+  nextIndex = nextLeaf == 0 ? 0 : walkFrom(nextLeaf);
+  return rangeKind() == RangeKind.Point ? rangePoint(revision) : rangeMore();
+}
+
+/** The next page of the last `range`, as long as nothing else was asked or written since. */
+export function rangeMore(): u32 {
+  const most: u32 = left < OUTPUT_WORDS ? left : OUTPUT_WORDS;
+  const output = outputPointer();
+  let written: u32 = 0;
+  while (nextLeaf != 0 && written < most) {
+    const stop = walkTo(nextLeaf);
+    let index = nextIndex;
+    if (isNewest) {
+      for (; index < stop && written < most; index++) {
+        const word = keyWordAt(nextLeaf, index);
+        if ((word & TOP_BIT) != 0) continue;
+        store<u32>(output + ((<usize>written) << 2), headWord(word));
+        written++;
+      }
+    } else {
+      for (; index < stop && written < most; index++) {
+        const slot = liveAt(keyWordAt(nextLeaf, index) & LOW_BITS, readAt);
+        if (slot < 0) continue;
+        store<i32>(output + ((<usize>written) << 2), slot);
+        written++;
+      }
+    }
+    if (index < stop) {
+      nextIndex = index;
+      break;
+    }
+    nextLeaf = walkNext(nextLeaf);
+    nextIndex = nextLeaf == 0 ? 0 : walkFrom(nextLeaf);
+  }
+  left -= written;
+  return written;
 }
 
 /** Number of live keys of the range at `revision`; O(log n) at the newest, else one lookup for each key. */
@@ -53,43 +105,9 @@ function liveAt(keyId: u32, revision: f64): i32 {
   return slot >= 0 && (keyWordOf(slot) & TOP_BIT) == 0 ? slot : -1;
 }
 
-function rangePoint(revision: f64): i32 {
+function rangePoint(revision: f64): u32 {
   const slot = liveAt(pointKey(), revision);
   if (slot < 0) return 0;
-  store<i32>(outputRegion(4), slot);
+  store<i32>(outputPointer(), slot);
   return 1;
-}
-
-function rangeNewest(most: u32): i32 {
-  let written: u32 = 0;
-  for (let leaf = openWalk(); leaf != 0 && written < most; leaf = walkNext(leaf)) {
-    const from = walkFrom(leaf);
-    const stop = walkTo(leaf);
-    const output = outputRegion((<usize>(written + stop - from)) << 2);
-    if (output == 0) return Status.Full;
-    for (let index = from; index < stop && written < most; index++) {
-      const word = keyWordAt(leaf, index);
-      if ((word & TOP_BIT) != 0) continue;
-      store<u32>(output + ((<usize>written) << 2), headWord(word));
-      written++;
-    }
-  }
-  return <i32>written;
-}
-
-function rangeAt(revision: f64, most: u32): i32 {
-  let written: u32 = 0;
-  for (let leaf = openWalk(); leaf != 0 && written < most; leaf = walkNext(leaf)) {
-    const from = walkFrom(leaf);
-    const stop = walkTo(leaf);
-    const output = outputRegion((<usize>(written + stop - from)) << 2);
-    if (output == 0) return Status.Full;
-    for (let index = from; index < stop && written < most; index++) {
-      const slot = liveAt(keyWordAt(leaf, index) & LOW_BITS, revision);
-      if (slot < 0) continue;
-      store<i32>(output + ((<usize>written) << 2), slot);
-      written++;
-    }
-  }
-  return <i32>written;
 }

@@ -1,29 +1,28 @@
 import { claimScratch } from './memory';
 
 /**
- * The regions through which data crosses the boundary. Input and output grow (the old block is lost to the bump
- * region, which doubling bounds to the final size) and are overwritten by the next call: a view on them is valid until
- * then. The key region never moves and never grows, so that the host may keep one view for all its short keys.
+ * The regions through which data crosses the boundary, overwritten by the next call: a view on them is valid until then.
+ * Only the input grows (the old block is lost to the bump region, which doubling bounds to the final size). The others
+ * are static, so that at the memory limit every list, replay and step of compaction still works, and no read ever takes
+ * memory away from writes. What does not fit is delivered in pages: `range` and `rangeMore`, `replay` and `replayMore`.
  *
  * ```text
  *   input  : bytes written by the host   | 64 zero bytes |   SIMD reads of 16/64 bytes may run past the end
- *   output : u32 results written by the core, read by the host as one Uint32Array view
- *   key    : KEY_REGION_BYTES, static; longer keys go through the input region
+ *   output : OUTPUT_WORDS u32 results written by the core, read by the host as one Uint32Array view
+ *   key    : KEY_REGION_BYTES; longer keys go through the input region
  * ```
- *
- * The first output block is static too: compaction must be able to report at the memory limit.
  */
 
 const PAD: usize = 64;
 /** Above this a request is refused: doubling a capacity would pass 2^31. */
 const REGION_MAX: usize = 0x40000000;
 const KEY_REGION_BYTES: usize = 8192;
-const FIRST_OUTPUT_BYTES: usize = 4096;
+/** Results of one page: so few that they cost no store much, so many that the calls for a long list do not count. */
+export const OUTPUT_WORDS: u32 = 4096;
 
 let inputBlock: usize = 0;
 let inputCapacity: usize = 0;
-let outputBlock: usize = memory.data(4096, 16);
-let outputCapacity: usize = FIRST_OUTPUT_BYTES;
+const outputBlock: usize = memory.data(16384, 16);
 const keyBlock: usize = memory.data(8192, 16);
 
 /** Pointer to an input region of at least `bytes` plus the zero padding, or 0 when memory is out. */
@@ -42,28 +41,14 @@ export function inputRegion(bytes: usize): usize {
   return inputBlock;
 }
 
-/** Pointer to an output region of at least `bytes`, or 0. What was written before is kept when it has to grow. */
-export function outputRegion(bytes: usize): usize {
-  if (bytes > outputCapacity) {
-    if (bytes > REGION_MAX) return 0;
-    let capacity = outputCapacity;
-    while (capacity < bytes) capacity <<= 1;
-    const block = claimScratch(capacity);
-    if (block == 0) return 0;
-    memory.copy(block, outputBlock, outputCapacity);
-    outputBlock = block;
-    outputCapacity = capacity;
-  }
-  return outputBlock;
-}
-
+/** The output region, the same for the life of the instance. */
 export function outputPointer(): usize {
   return outputBlock;
 }
 
-/** What the output region holds without growing. */
-export function outputCapacityBytes(): usize {
-  return outputCapacity;
+/** How many results a page holds at most; a call that fills it may have more to say. */
+export function outputWords(): u32 {
+  return OUTPUT_WORDS;
 }
 
 /** Pointer to the key region, the same for the life of the instance. */

@@ -135,31 +135,78 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
 
 const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'logger'] as const;
 
+/** What the seams must have for a store to work; a part that lacks one fails here, not at its first use. */
+const SEAMS = {
+  backend: ['range', 'status', 'watch', 'txn', 'compact'],
+  clock: ['now', 'wallTime', 'after'],
+  codec: ['encode', 'decode'],
+  logger: ['debug', 'info', 'warn', 'error'],
+} as const;
+
 /** Unknown and contradicting options are refused, not ignored. */
 function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('Cannot open a store: the options are not an object');
+  }
   for (const name of Object.keys(options)) {
     if (!NAMES.has(name)) throw new TypeError(`Cannot open a store: unknown option ${name}`);
   }
-  if (options.keys !== undefined && options.keys !== 'utf8' && options.keys !== 'bytes') {
-    throw new TypeError(`Cannot open a store: keys is ${String(options.keys)}, allowed are utf8 and bytes`);
-  }
-  if (options.values !== undefined && options.values !== 'copied' && options.values !== 'trusted') {
-    throw new TypeError(`Cannot open a store: values is ${String(options.values)}, allowed are copied and trusted`);
-  }
+  checkChoice('keys', options.keys, ['utf8', 'bytes']);
+  checkChoice('values', options.values, ['copied', 'trusted']);
   if (options.values === 'trusted' && options.codec !== undefined) {
     throw new TypeError('Cannot open a store: values: trusted and a codec exclude each other');
   }
-  const { memoryBytesMax } = options;
-  if (memoryBytesMax !== undefined && !(memoryBytesMax >= 1_048_576 && memoryBytesMax <= 0x7fff0000)) {
-    throw new RangeError(
-      `Cannot open a store: memoryBytesMax is ${memoryBytesMax}, allowed is 1048576 to ${0x7fff0000}`,
-    );
-  }
+  checkTypes(options);
+  checkSeams(options);
   if (options.backend !== undefined) {
     if (options.values !== undefined) throw new TypeError('Cannot open a store: values is for embedded stores only');
     return;
   }
   for (const name of REPLICA_ONLY) {
     if (options[name] !== undefined) throw new TypeError(`Cannot open a store: ${name} needs a backend`);
+  }
+}
+
+function checkChoice(name: string, choice: string | undefined, allowed: readonly [string, string]): void {
+  if (choice === undefined || allowed.includes(choice)) return;
+  throw new TypeError(`Cannot open a store: ${name} is ${String(choice)}, allowed are ${allowed.join(' and ')}`);
+}
+
+function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
+  const { memoryBytesMax, prefixes, random, signal, waitReady } = options;
+  if (memoryBytesMax !== undefined) {
+    if (typeof memoryBytesMax !== 'number') throw new TypeError('Cannot open a store: memoryBytesMax is not a number');
+    if (!Number.isInteger(memoryBytesMax) || memoryBytesMax < 1_048_576 || memoryBytesMax > 0x7fff0000) {
+      const allowed = `an integer from 1048576 to ${0x7fff0000}`;
+      throw new RangeError(`Cannot open a store: memoryBytesMax is ${memoryBytesMax}, allowed is ${allowed}`);
+    }
+  }
+  if (prefixes !== undefined && !Array.isArray(prefixes)) {
+    throw new TypeError('Cannot open a store: prefixes is not an array');
+  }
+  if (random !== undefined && typeof random !== 'function') {
+    throw new TypeError('Cannot open a store: random is not a function');
+  }
+  if (waitReady !== undefined && typeof waitReady !== 'boolean') {
+    throw new TypeError('Cannot open a store: waitReady is not a boolean');
+  }
+  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
+    throw new TypeError('Cannot open a store: the signal is not an AbortSignal');
+  }
+}
+
+function checkSeams<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
+  for (const [name, members] of Object.entries(SEAMS)) {
+    const seam: unknown = options[name as keyof typeof SEAMS];
+    if (seam === undefined) continue;
+    if (typeof seam !== 'object' || seam === null) throw new TypeError(`Cannot open a store: ${name} is not an object`);
+    for (const member of members) {
+      if (typeof (seam as Record<string, unknown>)[member] === 'function') continue;
+      throw new TypeError(`Cannot open a store: ${name} has no function ${member}`);
+    }
+  }
+  const { capabilities } = options.backend ?? {};
+  if (options.backend !== undefined && (typeof capabilities !== 'object' || capabilities === null)) {
+    throw new TypeError('Cannot open a store: backend has no capabilities');
   }
 }

@@ -1,6 +1,15 @@
 import type { CoreOptions } from '../core/instance.ts';
 import { Applier } from '../store/applier.ts';
-import { checkCompact, checkExpect, deleteRange } from '../store/checks.ts';
+import {
+  checkCompact,
+  checkExpect,
+  checkOptions,
+  checkRange,
+  deleteRange,
+  NO_OPTIONS,
+  SIGNAL_NAMES,
+  WRITE_NAMES,
+} from '../store/checks.ts';
 import { type Change, putChange } from '../store/commit.ts';
 import { KeySpace } from '../store/keyspace.ts';
 import { Mvcc } from '../store/mvcc.ts';
@@ -58,6 +67,8 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
   readonly #hub: WatchHub<V, K>;
   readonly #applier: Applier<V, K>;
   #isClosed = false;
+  /** A write is under way: user code in it (a getter, a codec, `toJSON`) must not make another one at its revision. */
+  #isWriting = false;
 
   constructor(options: MemoryStoreOptions<V>) {
     const { module, clock, random, retention = {} } = options;
@@ -79,77 +90,96 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     return this.#mvcc.window.compactRevision;
   }
 
-  async ready(options: SignalOptions = {}): Promise<void> {
+  async ready(options: SignalOptions = NO_OPTIONS): Promise<void> {
+    const action = 'wait for the store';
+    checkOptions(options, SIGNAL_NAMES, action);
     options.signal?.throwIfAborted();
-    this.#checkOpen('wait for the store');
+    this.#checkOpen(action);
   }
 
-  get(key: K, options: GetOptions = {}): KeyValue<V, K> | undefined {
+  get(key: K, options: GetOptions = NO_OPTIONS): KeyValue<V, K> | undefined {
     this.#checkOpen('get a key');
     return get(this.#mvcc, key, options);
   }
 
   range(request: RangeRequest<K>): RangeResult<V, K> {
     this.#checkOpen('range over keys');
-    return range(this.#mvcc, request);
+    return range(this.#mvcc, request, this);
   }
 
-  async put(key: K, value: V, options: PutOptions = {}): Promise<PutResult<V, K>> {
+  async put(key: K, value: V, options: PutOptions = NO_OPTIONS): Promise<PutResult<V, K>> {
     const action = 'put a key';
-    this.#checkWritable(action);
-    options.signal?.throwIfAborted();
-    const mvcc = this.#mvcc;
-    const text = mvcc.keys.text(key, action);
-    const cell = mvcc.values.admit(value, action);
-    const slot = mvcc.slotOf(text, mvcc.window.revision);
-    this.#expect(options.expect, text, slot, action);
-    const { core } = mvcc;
-    const revision = mvcc.window.revision + 1;
-    const previous = slot < 0 ? undefined : { createRevision: core.createRevision(slot), version: core.version(slot) };
-    const prevKv = options.prevKv === true && slot >= 0 ? mvcc.kv(slot) : undefined;
-    this.#applier.commit({ revision, changes: [putChange(text, cell, revision, previous)] }, action);
-    return prevKv === undefined ? { revision } : { revision, prevKv };
+    this.#begin(action);
+    try {
+      checkOptions(options, WRITE_NAMES, action);
+      const { expect, prevKv: wantsPrevKv, signal } = options;
+      const expected = checkExpect(expect, action);
+      signal?.throwIfAborted();
+      const mvcc = this.#mvcc;
+      const text = mvcc.keys.text(key, action);
+      const cell = mvcc.values.admit(value, action);
+      const slot = mvcc.slotOf(text, mvcc.window.revision);
+      this.#expect(expected, text, slot, action);
+      const { core } = mvcc;
+      const previous =
+        slot < 0 ? undefined : { createRevision: core.createRevision(slot), version: core.version(slot) };
+      const prevKv = wantsPrevKv === true && slot >= 0 ? mvcc.kv(slot) : undefined;
+      const revision = this.#commit([putChange(text, cell, mvcc.window.revision + 1, previous)], action);
+      return prevKv === undefined ? { revision } : { revision, prevKv };
+    } finally {
+      this.#isWriting = false;
+    }
   }
 
-  async delete(target: K | KeyRange<K>, options: DeleteOptions = {}): Promise<DeleteResult<V, K>> {
+  async delete(target: K | KeyRange<K>, options: DeleteOptions = NO_OPTIONS): Promise<DeleteResult<V, K>> {
     const action = 'delete keys';
-    this.#checkWritable(action);
-    options.signal?.throwIfAborted();
-    const mvcc = this.#mvcc;
-    const resolved = mvcc.resolve(deleteRange(target, options.expect !== undefined, action), action);
-    const { text } = resolved;
-    this.#expect(
-      options.expect,
-      text,
-      resolved.kind === 'point' ? mvcc.slotOf(text, mvcc.window.revision) : -1,
-      action,
-    );
-    const branch = new Branch(mvcc, mvcc.window.revision + 1);
-    const { deleted, prevKvs } = branch.delete(resolved, options.prevKv === true);
-    const revision = this.#commit(branch.changes, action);
-    return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
+    this.#begin(action);
+    try {
+      checkOptions(options, WRITE_NAMES, action);
+      const { expect, prevKv, signal } = options;
+      const expected = checkExpect(expect, action);
+      signal?.throwIfAborted();
+      const mvcc = this.#mvcc;
+      const { revision: now } = mvcc.window;
+      const resolved = mvcc.resolve(deleteRange(target, expected !== undefined, action), action);
+      const { kind, text } = resolved;
+      this.#expect(expected, text, kind === 'point' ? mvcc.slotOf(text, now) : -1, action);
+      const branch = new Branch(mvcc, now + 1);
+      const { deleted, prevKvs } = branch.delete(resolved, prevKv === true);
+      const revision = this.#commit(branch.changes, action);
+      return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
+    } finally {
+      this.#isWriting = false;
+    }
   }
 
-  async txn(request: TxnRequest<V, K>, options: SignalOptions = {}): Promise<TxnResult<V, K>> {
+  async txn(request: TxnRequest<V, K>, options: SignalOptions = NO_OPTIONS): Promise<TxnResult<V, K>> {
     const action = 'run a transaction';
-    this.#checkWritable(action);
-    options.signal?.throwIfAborted();
-    const mvcc = this.#mvcc;
-    const prepared = prepareTxn(mvcc, request);
-    const succeeded = compareHolds(mvcc, prepared);
-    const branch = new Branch(mvcc, mvcc.window.revision + 1);
-    const responses = branch.run(succeeded ? prepared.then : prepared.else);
-    return { revision: this.#commit(branch.changes, action), succeeded, responses };
+    this.#begin(action);
+    try {
+      checkOptions(options, SIGNAL_NAMES, action);
+      options.signal?.throwIfAborted();
+      const mvcc = this.#mvcc;
+      const prepared = prepareTxn(mvcc, request);
+      const succeeded = compareHolds(mvcc, prepared);
+      const branch = new Branch(mvcc, mvcc.window.revision + 1);
+      const responses = branch.run(succeeded ? prepared.then : prepared.else);
+      return { revision: this.#commit(branch.changes, action), succeeded, responses };
+    } finally {
+      this.#isWriting = false;
+    }
   }
 
-  watch(selected: KeyRange<K>, options: WatchOptions = {}): Watch<V, K> {
+  watch(selected: KeyRange<K>, options: WatchOptions = NO_OPTIONS): Watch<V, K> {
     this.#checkOpen('watch');
+    checkRange(selected, 'watch');
     return this.#hub.open(this.#mvcc.resolve(selected, 'watch'), options, this);
   }
 
-  async compact(revision: Revision, options: SignalOptions = {}): Promise<CompactResult> {
+  async compact(revision: Revision, options: SignalOptions = NO_OPTIONS): Promise<CompactResult> {
     const action = 'compact';
     this.#checkWritable(action);
+    checkOptions(options, SIGNAL_NAMES, action);
     options.signal?.throwIfAborted();
     checkCompact(revision, action);
     return { requested: revision, compactRevision: this.#applier.compact(revision, action) };
@@ -172,16 +202,20 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     return this.close();
   }
 
-  /** Publishes what a branch changed; nothing changed uses no revision (store:R4). */
+  /**
+   * Publishes changes that were made for the next revision; no change uses no revision (store:R4). Whatever of the user's
+   * has run since the write began may have closed the store.
+   */
   #commit(changes: readonly Change[], action: string): Revision {
     const { revision } = this.#mvcc.window;
+    const bytes = this.#applier.measure(changes);
+    this.#checkOpen(action);
     if (changes.length === 0) return revision;
-    this.#applier.commit({ revision: revision + 1, changes }, action);
+    this.#applier.commit({ revision: revision + 1, changes }, action, bytes);
     return revision + 1;
   }
 
-  #expect(expect: PutOptions['expect'], text: string, slot: number, action: string): void {
-    const expectedRevision = checkExpect(expect, action);
+  #expect(expectedRevision: Revision | undefined, text: string, slot: number, action: string): void {
     if (expectedRevision === undefined) return;
     const actualRevision = slot < 0 ? 0 : this.#mvcc.core.modRevision(slot);
     if (actualRevision !== expectedRevision) {
@@ -189,10 +223,17 @@ export class MemoryStore<V, K extends Key> implements Store<V, K> {
     }
   }
 
-  /** A codec runs between the look at the state and the commit: a write from inside it would pull the state away (M8). */
+  /** Of a write, all of which happens in one turn. */
+  #begin(action: string): void {
+    this.#checkWritable(action);
+    this.#isWriting = true;
+  }
+
+  /** What user code runs between the look at the state and the commit must not pull the state away (M8). */
   #checkWritable(action: string): void {
     this.#checkOpen(action);
     if (this.#mvcc.values.isInCodec) throw new TypeError(`Cannot ${action}: called from inside a codec`);
+    if (this.#isWriting) throw new TypeError(`Cannot ${action}: called from inside another write`);
   }
 
   #checkOpen(action: string): void {

@@ -1,4 +1,5 @@
 import type { Revision } from '../types/revision.ts';
+import { onAbort } from '../watch/on-abort.ts';
 
 interface Wait {
   readonly revision: Revision;
@@ -20,10 +21,10 @@ export class AppliedWaits {
    */
   until(revision: Revision, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const onAbort = () => wait.reject(signal?.reason);
+      let unlisten = () => {};
       const done = (settle: () => void) => {
         this.#waits.delete(wait);
-        signal?.removeEventListener('abort', onAbort);
+        unlisten();
         settle();
       };
       const wait: Wait = {
@@ -32,8 +33,7 @@ export class AppliedWaits {
         reject: (error) => done(() => reject(error)),
       };
       this.#waits.add(wait);
-      if (signal?.aborted === true) onAbort();
-      else signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal !== undefined) unlisten = onAbort(signal, wait.reject);
     });
   }
 

@@ -1,9 +1,9 @@
 import type { Backoff } from '../queue/backoff.ts';
 import type { Applier } from '../store/applier.ts';
-import { type Change, tombstone } from '../store/commit.ts';
+import type { Commit } from '../store/commit.ts';
 import type { Mvcc } from '../store/mvcc.ts';
-import { AbortableItems, untilAborted } from '../system/abortable.ts';
-import type { Backend, BackendEvent, BackendPosition, BackendWatchItem, BackendWatchStream } from '../types/backend.ts';
+import { AbortableItems } from '../system/abortable.ts';
+import type { Backend, BackendPosition, BackendRangeResponse, BackendWatchItem } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
 import {
   BackendError,
@@ -20,15 +20,15 @@ import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import { AppliedWaits } from './applied-waits.ts';
+import { changesOf, checkItem, rowsOf } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
+import { ProgressAsker } from './progress-asker.ts';
 import { Questions } from './questions.ts';
 import { ReadyGate } from './ready-gate.ts';
-import { checkRevision, compareRelist, putOf, snapshotCommit } from './relist.ts';
+import { compareRelist, type Snapshot } from './relist.ts';
 import { RetryPace } from './retry-pace.ts';
-
-/** How often progress is asked for while a write waits to be applied, and every how many times `status` too (M24). */
-const PROGRESS_INTERVAL_MS = 100;
-const STATUS_EVERY_TICKS = 10;
+import { Turns } from './turns.ts';
+import { untilAnyAborted } from './until-any-aborted.ts';
 
 export interface ListManagerOptions<V, K extends Key> {
   readonly backend: Backend;
@@ -76,19 +76,23 @@ export class ListManager<V, K extends Key> {
   #attempt = new AbortController();
   /** Why the attempt was ended from outside the loop. */
   #interruption: Replaced | Violation | undefined;
-  #stream: BackendWatchStream | undefined;
+  readonly #progress: ProgressAsker;
   #isRepair = false;
   #trustsProgress = true;
-  /** A progress item was asked for on this stream and has not come yet. */
-  #awaitsProgress = false;
-  #cancelTick: (() => void) | undefined;
-  #isCheckingStatus = false;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(options: ListManagerOptions<V, K>) {
     this.#options = options;
     this.#questions = new Questions(this.#lifetime.signal, () => this.#interrupt(new Replaced()));
     this.#pace = new RetryPace(options);
+    const { backend, clock, logger } = options;
+    this.#progress = new ProgressAsker({
+      isOffered: backend.capabilities.progress,
+      clock,
+      logger,
+      isWanted: () => this.#waits.size > 0,
+      status: () => this.ask('ask for the status', (signal) => backend.status({ signal })),
+    });
   }
 
   get epoch(): number {
@@ -119,7 +123,7 @@ export class ListManager<V, K extends Key> {
 
   /** A call without a position in its answer; ends with the signal or the store. */
   call<T>(question: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return untilAborted(question, [this.#lifetime.signal, signal]);
+    return untilAnyAborted(question, [this.#lifetime.signal, signal]);
   }
 
   /**
@@ -131,8 +135,7 @@ export class ListManager<V, K extends Key> {
     if (revision <= this.#options.mvcc.window.revision && this.gate.isOpen) return;
     if (this.#lifetime.signal.aborted) throw this.#lifetime.signal.reason;
     const wait = this.#waits.until(revision, signal);
-    this.#requestProgress();
-    this.#tick(1);
+    this.#progress.ask();
     await wait;
   }
 
@@ -173,7 +176,8 @@ export class ListManager<V, K extends Key> {
       this.#isRepair = true;
       this.#trustsProgress = false;
     }
-    if (this.#state !== 'priming' && (error instanceof Violation || error instanceof CompactedError)) {
+    if (this.#state !== 'priming' && needsList(error)) {
+      if (error instanceof StoreFullError) logger.warn('The replica is full, listing again', { error });
       this.#state = 'relisting';
       return this.#pace.beforeRestart(signal);
     }
@@ -184,53 +188,91 @@ export class ListManager<V, K extends Key> {
   }
 
   async #prime(): Promise<void> {
-    const { backend, mvcc, hub, prefixes } = this.#options;
-    const { ranges } = prefixes;
-    const snapshot = await this.ask('list', (signal) => backend.range({ ranges, signal }), this.#attempt.signal);
-    mvcc.publish(snapshotCommit(mvcc, snapshot), 'apply the first list');
-    mvcc.window.prime(snapshot.revision);
+    const { mvcc, hub } = this.#options;
+    const { revision, rows } = await this.#list('list');
+    mvcc.publish({ revision, changes: rows }, 'apply the first list');
+    mvcc.window.prime(revision);
     this.#state = 'opening';
     hub.start(this);
   }
 
   async #relist(): Promise<void> {
-    const { backend, mvcc, applier, prefixes } = this.#options;
-    const { ranges } = prefixes;
-    const snapshot = await this.ask('list again', (signal) => backend.range({ ranges, signal }), this.#attempt.signal);
+    const { mvcc, applier } = this.#options;
+    const snapshot = await this.#list('list again');
     const outcome = compareRelist(mvcc, snapshot, { isRepair: this.#isRepair });
     if (outcome.type === 'replaced') throw new Replaced();
     this.stats.relists++;
-    if (outcome.type === 'span') {
-      if (this.#isRepair) applier.repair(outcome.commit, 'apply a list');
-      else applier.commit(outcome.commit, 'apply a list');
-    } else if (this.#isRepair) applier.distrustHistory();
+    if (outcome.type === 'span') this.#applySpan(outcome.commit, snapshot);
+    else if (this.#isRepair) applier.distrustHistory();
     this.#isRepair = false;
     this.#state = 'opening';
     this.#settle();
   }
 
+  async #list(action: string): Promise<Snapshot> {
+    const { backend, mvcc, prefixes } = this.#options;
+    const { ranges } = prefixes;
+    const question = (signal: AbortSignal): Promise<BackendRangeResponse> => backend.range({ ranges, signal });
+    const list = await this.ask(action, question, this.#attempt.signal);
+    return { revision: list.revision, rows: rowsOf(mvcc, prefixes, list) };
+  }
+
+  /**
+   * A span needs a version for each change, deletes too, so one that makes the data smaller may not fit. Then the state
+   * of the list is taken for a new one: watches end, for the difference is nowhere, and reads begin at S (M18').
+   */
+  #applySpan(commit: Commit, snapshot: Snapshot): void {
+    const { applier, hub, logger } = this.#options;
+    try {
+      this.#makingRoom(() => {
+        if (this.#isRepair) applier.repair(commit, 'apply a list');
+        else applier.commit(commit, 'apply a list');
+      });
+    } catch (error) {
+      if (!(error instanceof StoreFullError)) throw error;
+      applier.restart({ revision: snapshot.revision, changes: snapshot.rows }, 'apply a list');
+      hub.restarted();
+      logger.warn('The difference to the list did not fit, starting anew with the list', { error });
+    }
+  }
+
+  /** Applies something; when memory is out, once more without history, which is worth less than the newest state. */
+  #makingRoom(apply: () => void): void {
+    try {
+      apply();
+    } catch (error) {
+      if (!(error instanceof StoreFullError) || !this.#options.applier.dropHistory()) throw error;
+      this.#options.logger.warn('The replica is full, its history was dropped', { error });
+      apply();
+    }
+  }
+
   /** OPENING and LIVE: one connection, from its `open` to its end. Ends by a throw. */
   async #follow(): Promise<void> {
-    const { backend, mvcc, prefixes, logger } = this.#options;
+    const { backend, mvcc, prefixes, clock, logger } = this.#options;
     const { signal } = this.#attempt;
     const { seen } = this.#questions;
     this.stats.connections++;
     const fromRevision = mvcc.window.revision + 1;
     const stream = backend.watch({ ranges: prefixes.ranges, fromRevision, signal });
     const items = new AbortableItems(stream[Symbol.asyncIterator](), signal);
-    this.#stream = stream;
-    this.#awaitsProgress = false;
+    const turns = new Turns(clock);
     try {
       for (;;) {
         const { value, done } = await items.next();
         // It may have been on its way when the connection was given up.
         signal.throwIfAborted();
         if (done === true) throw new BackendError('follow the backend', 'the stream ended');
-        if (this.#state === 'opening') this.#opened(value, seen);
-        else this.#apply(value);
+        checkItem(value);
+        if (this.#state === 'opening') {
+          this.#opened(value, seen);
+          this.#progress.follow(stream);
+        } else this.#apply(value);
+        if (turns.isOver()) await turns.yield(signal);
       }
     } finally {
-      this.#stream = undefined;
+      turns.stop();
+      this.#progress.follow(undefined);
       // A backend that fails at it, or takes its time, is not worth waiting for.
       items.return().catch((error: unknown) => logger.debug('A stream ended with an error', { error }));
     }
@@ -238,54 +280,48 @@ export class ListManager<V, K extends Key> {
 
   #opened(item: BackendWatchItem, seen: Revision): void {
     if (item.type !== 'open') throw new Violation(`the stream began with ${item.type}, not with open`);
-    checkRevision(item.revision, 'a revision');
     if (!this.#questions.admit(item, seen)) throw new Replaced();
     this.#state = 'live';
     this.#pace.opened();
     this.gate.open();
     this.#settle();
-    if (this.#waits.size > 0) this.#requestProgress();
   }
 
   #apply(item: BackendWatchItem): void {
     const { mvcc, applier, prefixes } = this.#options;
-    checkRevision(item.revision, 'a revision');
-    const applied = mvcc.window.revision;
     if (item.type === 'open') throw new Violation('the stream was opened twice');
+    const { revision } = item;
+    const applied = mvcc.window.revision;
     if (item.type === 'progress') {
-      const isAnswer = this.#awaitsProgress;
-      this.#awaitsProgress = false;
+      const isAnswer = this.#progress.answered();
       // After a violation only an answer to a question of ours counts (M13).
-      if (item.revision <= applied || !(isAnswer || this.#trustsProgress)) return;
-      mvcc.window.advance(item.revision);
-    } else if (item.revision <= applied) {
-      if (this.#isKnown(item.revision, item.events)) return;
-      throw new Violation(`a change at ${item.revision} came after revision ${applied} was proven complete`);
-    } else {
-      const changes = item.events.map((event) => this.#change(event)).filter(({ text }) => prefixes.has(text));
-      applier.commit({ revision: item.revision, changes }, 'apply a change');
+      if (revision > applied && (isAnswer || this.#trustsProgress)) {
+        mvcc.window.advance(revision);
+        this.#advanced(revision);
+      }
+      this.#progress.applied();
+      return;
     }
-    this.#questions.note(item.revision);
+    const changes = changesOf(mvcc, prefixes, item);
+    if (revision <= applied) {
+      if (this.#isKnown({ revision, changes })) return;
+      throw new Violation(`a change at ${revision} came after revision ${applied} was proven complete`);
+    }
+    this.#makingRoom(() => applier.commit({ revision, changes }, 'apply a change'));
+    this.#advanced(revision);
+  }
+
+  #advanced(revision: Revision): void {
+    this.#questions.note(revision);
     this.#pace.succeeded();
     this.#settle();
   }
 
-  #change(event: BackendEvent): Change {
-    const { mvcc } = this.#options;
-    if (event.type === 'put') return putOf(mvcc, mvcc.keys.textOfBytes(event.kv.key, 'apply a change'), event.kv);
-    checkRevision(event.modRevision, 'a mod revision');
-    return tombstone(mvcc.keys.textOfBytes(event.key, 'apply a change'), event.modRevision);
-  }
-
   /** A stale item is harmless only if it is known to be applied: in the log, in a hole, or below the window (M6). */
-  #isKnown(revision: Revision, events: readonly BackendEvent[]): boolean {
-    const { mvcc, prefixes } = this.#options;
+  #isKnown({ revision, changes }: Commit): boolean {
+    const { mvcc } = this.#options;
     if (revision < mvcc.window.watchFloor || mvcc.window.isInHole(revision)) return true;
-    return events.every((event) => {
-      const key = event.type === 'put' ? event.kv.key : event.key;
-      const text = mvcc.keys.textOfBytes(key, 'apply a change');
-      return mvcc.hasCommit(text, revision) || !prefixes.has(text);
-    });
+    return changes.every(({ text }) => mvcc.hasCommit(text, revision));
   }
 
   /** RESET: whatever was known is void, and every watch, wait and position with it (M24). */
@@ -312,7 +348,7 @@ export class ListManager<V, K extends Key> {
     if (error instanceof ClosedError) hub.close();
     else hub.fail(error);
     applier.stop();
-    this.#cancelTick?.();
+    this.#progress.stop();
     this.#lifetime.abort(closed);
     this.#attempt.abort(closed);
     if (!(error instanceof ClosedError)) logger.error('The replica has given up', { error });
@@ -326,44 +362,11 @@ export class ListManager<V, K extends Key> {
     this.#interruption ??= reason;
     this.#attempt.abort(reason);
   }
+}
 
-  #requestProgress(): void {
-    const { backend, logger } = this.#options;
-    const stream = this.#stream;
-    if (this.#state !== 'live' || !backend.capabilities.progress || stream?.requestProgress === undefined) return;
-    this.#awaitsProgress = true;
-    try {
-      stream.requestProgress();
-    } catch (error) {
-      // The write that waits is committed; that this request failed must not make it look failed.
-      logger.warn('The backend refused a request for progress', { error });
-    }
-  }
-
-  /** While anybody waits: ask for progress, and now and then whether the data are still the same (M24). */
-  #tick(count: number): void {
-    if (this.#cancelTick !== undefined) return;
-    this.#cancelTick = this.#options.clock.after(PROGRESS_INTERVAL_MS, () => {
-      this.#cancelTick = undefined;
-      if (this.#waits.size === 0 || this.#lifetime.signal.aborted) return;
-      this.#requestProgress();
-      if (count % STATUS_EVERY_TICKS === 0) void this.#checkStatus();
-      this.#tick(count + 1);
-    });
-  }
-
-  /** At most one at a time: a backend that hangs must not collect them. */
-  async #checkStatus(): Promise<void> {
-    if (this.#isCheckingStatus) return;
-    this.#isCheckingStatus = true;
-    try {
-      await this.ask('ask for the status', (signal) => this.#options.backend.status({ signal }));
-    } catch (error) {
-      this.#options.logger.debug('The status of the backend is unknown', { error });
-    } finally {
-      this.#isCheckingStatus = false;
-    }
-  }
+/** After these the stream cannot go on where it was: history is gone, wrong, or does not fit. */
+function needsList(error: unknown): boolean {
+  return error instanceof Violation || error instanceof CompactedError || error instanceof StoreFullError;
 }
 
 /** What trying again cannot mend. */

@@ -1,3 +1,5 @@
+import { onAbort } from '../watch/on-abort.ts';
+
 /**
  * A two-way gate: shut until the first snapshot and an open stream, shut again by a reset, broken for good by a
  * permanent failure or by closing (M22).
@@ -22,15 +24,15 @@ export class ReadyGate {
       if (signal?.aborted === true) return reject(signal.reason);
       if (this.#broken !== undefined) return reject(this.#broken.error);
       if (this.#isOpen) return resolve();
+      let unlisten = () => {};
       const done = (settle: () => void) => {
         this.#waiters.delete(waiter);
-        signal?.removeEventListener('abort', onAbort);
+        unlisten();
         settle();
       };
-      const onAbort = () => done(() => reject(signal?.reason));
       const waiter = { resolve: () => done(resolve), reject: (error: unknown) => done(() => reject(error)) };
       this.#waiters.add(waiter);
-      signal?.addEventListener('abort', onAbort, { once: true });
+      if (signal !== undefined) unlisten = onAbort(signal, waiter.reject);
     });
   }
 

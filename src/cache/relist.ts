@@ -2,9 +2,13 @@ import { compareKeyText } from '../core/key-order.ts';
 import { type Change, type Commit, tombstone } from '../store/commit.ts';
 import type { Mvcc } from '../store/mvcc.ts';
 import { cellsEqual } from '../store/values.ts';
-import type { BackendKeyValue, BackendRangeResponse } from '../types/backend.ts';
-import { BackendError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
+
+/** A list whose rows were checked: the puts that make the state at its revision. */
+export interface Snapshot {
+  readonly revision: Revision;
+  readonly rows: readonly Change[];
+}
 
 /** What a new list means for a replica at A: nothing, a span to publish, or data that are not the old ones any more. */
 export type RelistOutcome =
@@ -23,7 +27,7 @@ export type RelistOutcome =
  */
 export function compareRelist<V, K extends Key>(
   mvcc: Mvcc<V, K>,
-  snapshot: BackendRangeResponse,
+  snapshot: Snapshot,
   options: { isRepair: boolean },
 ): RelistOutcome {
   const after = mvcc.window.revision;
@@ -31,39 +35,16 @@ export function compareRelist<V, K extends Key>(
   if (revision < after) return { type: 'replaced' };
   const changes: Change[] = [];
   const listed = new Set<string>();
-  for (const kv of snapshot.kvs) {
-    const text = mvcc.keys.textOfBytes(kv.key, 'apply a list');
-    listed.add(text);
-    const change = putOf(mvcc, text, kv);
-    if (isEqual(mvcc, change)) continue;
-    if (kv.modRevision <= after && !options.isRepair) return { type: 'replaced' };
-    changes.push(change);
+  for (const row of snapshot.rows) {
+    listed.add(row.text);
+    if (isEqual(mvcc, row)) continue;
+    if (row.modRevision <= after && !options.isRepair) return { type: 'replaced' };
+    changes.push(row);
   }
   for (const text of liveTexts(mvcc)) if (!listed.has(text)) changes.push(tombstone(text, revision));
   if (revision === after) return changes.length === 0 ? { type: 'equal' } : { type: 'replaced' };
   changes.sort((a, b) => compareKeyText(a.text, b.text));
   return { type: 'span', commit: { revision, after, changes } };
-}
-
-/** The first list as one commit; nothing is compared. */
-export function snapshotCommit<V, K extends Key>(mvcc: Mvcc<V, K>, snapshot: BackendRangeResponse): Commit {
-  const changes = snapshot.kvs.map((kv) => putOf(mvcc, mvcc.keys.textOfBytes(kv.key, 'apply a list'), kv));
-  return { revision: snapshot.revision, changes };
-}
-
-/** A put as a backend told it. Throws `BackendError` for numbers that cannot be. */
-export function putOf<V, K extends Key>(mvcc: Mvcc<V, K>, text: string, kv: BackendKeyValue): Change {
-  const { createRevision, modRevision, version, lease } = kv;
-  checkRevision(createRevision, 'a create revision');
-  checkRevision(modRevision, 'a mod revision');
-  checkRevision(version, 'a version');
-  return { text, type: 'put', cell: mvcc.values.admitBytes(kv.value), createRevision, modRevision, version, lease };
-}
-
-/** Revisions are safe integers, checked wherever they come in (D8). */
-export function checkRevision(revision: Revision, what: string): void {
-  if (Number.isSafeInteger(revision) && revision >= 0) return;
-  throw new BackendError('apply what the backend sent', `${what} is ${revision}, not a safe integer from 0 on`);
 }
 
 function isEqual<V, K extends Key>(mvcc: Mvcc<V, K>, change: Change): boolean {

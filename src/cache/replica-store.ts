@@ -1,7 +1,16 @@
 import type { CoreOptions } from '../core/instance.ts';
 import { type BackoffOptions, resolveBackoff } from '../queue/backoff.ts';
 import { Applier } from '../store/applier.ts';
-import { checkCompact, checkExpect, deleteRange } from '../store/checks.ts';
+import {
+  checkCompact,
+  checkExpect,
+  checkOptions,
+  checkRange,
+  deleteRange,
+  NO_OPTIONS,
+  SIGNAL_NAMES,
+  WRITE_NAMES,
+} from '../store/checks.ts';
 import { jsonCodec } from '../store/codecs.ts';
 import { KeySpace } from '../store/keyspace.ts';
 import { Mvcc } from '../store/mvcc.ts';
@@ -49,7 +58,7 @@ import type {
 import { WatchHub } from '../watch/hub.ts';
 import { ListManager } from './list-manager.ts';
 import { ReplicatedPrefixes } from './prefixes.ts';
-import { fromBackendResponses, toBackendTxn } from './replica-txn.ts';
+import { fromBackendTxn, toBackendTxn } from './replica-txn.ts';
 
 export interface ReplicaStoreOptions<V, K extends Key> extends CoreOptions {
   readonly module: WebAssembly.Module;
@@ -126,11 +135,12 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     return this.#manager.identity;
   }
 
-  ready(options: SignalOptions = {}): Promise<void> {
+  async ready(options: SignalOptions = NO_OPTIONS): Promise<void> {
+    checkOptions(options, SIGNAL_NAMES, 'wait for the store');
     return this.#manager.gate.wait(options.signal);
   }
 
-  get(key: K, options: GetOptions = {}): KeyValue<V, K> | undefined {
+  get(key: K, options: GetOptions = NO_OPTIONS): KeyValue<V, K> | undefined {
     const action = 'get a key';
     this.#checkReadable(action);
     this.#prefixes.check(this.#mvcc.resolve({ key }, action), action);
@@ -141,11 +151,12 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     const action = 'range over keys';
     this.#checkReadable(action);
     this.#prefixes.check(this.#mvcc.resolve(request, action), action);
-    return range(this.#mvcc, request);
+    return range(this.#mvcc, request, this);
   }
 
-  async put(key: K, value: V, options: PutOptions = {}): Promise<PutResult<V, K>> {
+  async put(key: K, value: V, options: PutOptions = NO_OPTIONS): Promise<PutResult<V, K>> {
     const action = 'put a key';
+    checkOptions(options, WRITE_NAMES, action);
     const operation: Operation<V, K> = { type: 'put', key, value, prevKv: options.prevKv === true };
     return this.#guarded(action, key, operation, options, ({ revision, responses }) => {
       const response = responses[0];
@@ -155,8 +166,9 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     });
   }
 
-  async delete(target: K | KeyRange<K>, options: DeleteOptions = {}): Promise<DeleteResult<V, K>> {
+  async delete(target: K | KeyRange<K>, options: DeleteOptions = NO_OPTIONS): Promise<DeleteResult<V, K>> {
     const action = 'delete keys';
+    checkOptions(options, WRITE_NAMES, action);
     const selected = deleteRange(target, options.expect !== undefined, action);
     const operation: Operation<V, K> = { type: 'delete', prevKv: options.prevKv === true, ...selected };
     const key = 'key' in selected ? selected.key : undefined;
@@ -168,12 +180,15 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     });
   }
 
-  async txn(request: TxnRequest<V, K>, options: SignalOptions = {}): Promise<TxnResult<V, K>> {
-    return this.#write('run a transaction', request, options);
+  async txn(request: TxnRequest<V, K>, options: SignalOptions = NO_OPTIONS): Promise<TxnResult<V, K>> {
+    const action = 'run a transaction';
+    checkOptions(options, SIGNAL_NAMES, action);
+    return this.#write(action, request, options);
   }
 
-  watch(selected: KeyRange<K>, options: WatchOptions = {}): Watch<V, K> {
+  watch(selected: KeyRange<K>, options: WatchOptions = NO_OPTIONS): Watch<V, K> {
     this.#checkOpen('watch');
+    checkRange(selected, 'watch');
     const resolved = this.#mvcc.resolve(selected, 'watch');
     this.#prefixes.check(resolved, 'watch');
     return this.#hub.open(resolved, options, this);
@@ -183,9 +198,10 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
    * Waits until the revision is applied, compacts the backend, then the local window (M17). In this order, because a
    * replica that lagged behind a compaction would have to list again.
    */
-  async compact(revision: Revision, options: SignalOptions = {}): Promise<CompactResult> {
+  async compact(revision: Revision, options: SignalOptions = NO_OPTIONS): Promise<CompactResult> {
     const action = 'compact';
     this.#checkCallable(action);
+    checkOptions(options, SIGNAL_NAMES, action);
     options.signal?.throwIfAborted();
     checkCompact(revision, action);
     const { epoch } = this.#manager;
@@ -259,6 +275,8 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
     const { signal } = options;
     signal?.throwIfAborted();
     const prepared = prepareTxn(this.#mvcc, request);
+    // A codec has run, which may have closed the store.
+    this.#checkOpen(action);
     const { epoch } = this.#manager;
     const result = await this.#send(action, prepared, signal);
     if (!this.#touches(prepared)) return result;
@@ -279,18 +297,20 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
   async #send(action: string, prepared: PreparedTxn, signal: AbortSignal | undefined): Promise<TxnResult<V, K>> {
     const request = toBackendTxn(this.#mvcc, prepared);
     let answer: BackendTxnResponse | undefined;
+    let isAnswered = false;
     try {
       await this.#manager.ask(
         action,
         async (aborted) => {
           answer = await this.#backend.txn({ ...request, signal: aborted });
+          isAnswered = true;
           return answer;
         },
         signal,
       );
     } catch (error) {
       if (error instanceof IdentityChangedError) throw error;
-      if (answer === undefined) {
+      if (!isAnswered) {
         if (signal?.aborted === true) throw signal.reason;
         if (error instanceof PlimsollError && !(error instanceof ClosedError)) throw error;
         throw new BackendError(action, 'the answer was lost', { cause: error, maybeCommitted: true });
@@ -298,10 +318,8 @@ export class ReplicaStore<V, K extends Key> implements Store<V, K> {
       // Cut off when the answer was there already: what comes next, the wait, says so with the answer (M4).
       if (!(error instanceof ClosedError) && signal?.aborted !== true) throw unreadable(action, error);
     }
-    const { revision, succeeded, responses } = answer as BackendTxnResponse;
-    const branch = succeeded ? prepared.then : prepared.else;
     try {
-      return { revision, succeeded, responses: fromBackendResponses(this.#mvcc, branch, responses) };
+      return fromBackendTxn(this.#mvcc, prepared, answer);
     } catch (error) {
       throw unreadable(action, error);
     }

@@ -1,12 +1,14 @@
+import { getSystemErrorMap } from 'node:util';
 import { JsonSyntaxError, PlimsollError } from '../types/errors.ts';
 
 /**
- * The two ways a command ends that are not bugs. Everything else that is thrown is one, and shows with its stack.
+ * The three ways a command fails that are not bugs. Everything else that is thrown is one, and shows with its stack.
  *
  * | class | exit code | what |
  * |---|---|---|
  * | UsageError | 2 | the command line cannot be: shown with a hint to `--help` |
  * | DataError | 1 | the input, or what was found in it, is at fault |
+ * | OutputError | 1 | what was found cannot be written down |
  */
 export class UsageError extends Error {
   override readonly name: string = 'UsageError';
@@ -37,6 +39,28 @@ export class DataError extends Error {
     );
     this.place = place;
   }
+}
+
+/** Standard output does not take what has to be on it. */
+export class OutputError extends Error {
+  override readonly name: string = 'OutputError';
+
+  constructor(output: string, cause: unknown) {
+    super(`Cannot write to ${output}: ${systemReason(cause)}`, { cause });
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+};
+
+/** Why the system refused, in words: Node's own messages repeat the path and name the system call. */
+export function systemReason(error: unknown): string {
+  const { code, errno, message } = error as NodeJS.ErrnoException;
+  const system = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
+  return REASONS[code ?? ''] ?? system ?? message ?? String(error);
 }
 
 /** The place of a byte inside a text whose own place is known. */

@@ -2,7 +2,9 @@ import { createEssenceHasherWith, type EssenceHasher } from '../core/essence-has
 import { coreModule } from '../core/module.ts';
 import { LimitExceededError } from '../types/errors.ts';
 import { parseArguments } from './arguments.ts';
+import { complain } from './complain.ts';
 import { DataError, textFault, UsageError } from './errors.ts';
+import { escapeName } from './escape.ts';
 import type { CliHost, Input } from './host.ts';
 import { readAll, splitLines, type TextLine } from './line-splitter.ts';
 import { HASH_USAGE } from './usage.ts';
@@ -26,6 +28,7 @@ export async function runHash(args: readonly string[], host: CliHost): Promise<n
     await host.stdout.write(HASH_USAGE);
     return 0;
   }
+  if (positionals.includes('')) throw new UsageError('Cannot run hash: the name of a file is empty', 'hash');
   const hasher = createHasher({
     ignore: values.ignore ?? [],
     defaults: values['no-default-ignore'] !== true,
@@ -111,7 +114,7 @@ class HashCommand {
       return;
     }
     const name = line === undefined ? file : `${file}:${line}`;
-    const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
+    const escaped = escapeName(name);
     // As sha256sum does it: a name that cannot stand on a line is escaped, and the line says so.
     await this.#host.stdout.write(`${escaped === name ? '' : '\\'}${digest}  ${escaped}\n`);
   }
@@ -119,7 +122,7 @@ class HashCommand {
   async #complain(error: unknown): Promise<void> {
     if (!(error instanceof DataError)) throw error;
     this.exitCode = 1;
-    await this.#host.stderr.write(`plimsoll: ${error.message}\n`);
+    await complain(this.#host, error);
   }
 }
 

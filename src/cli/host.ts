@@ -2,7 +2,9 @@ import { createReadStream, fstatSync, type Stats, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { systemClock } from '../system/system-clock.ts';
 import type { Clock } from '../types/clock.ts';
-import { DataError } from './errors.ts';
+import { DataError, systemReason } from './errors.ts';
+import { escapeName } from './escape.ts';
+import { createNodeOutput, type TextOutput } from './output.ts';
 
 /** Everything a command may touch of the process it runs in. Tests pass one of their own. */
 export interface CliHost {
@@ -15,17 +17,8 @@ export interface CliHost {
   interrupted(): AbortSignal;
 }
 
-export interface TextOutput {
-  /** Resolves once more may be written; at once when the reader is gone, which `isClosed` tells. */
-  write(text: string): Promise<void>;
-  readonly isClosed: boolean;
-  readonly isTerminal: boolean;
-  /** Width of the terminal in characters. */
-  readonly columns: number;
-}
-
 export interface Input {
-  /** For messages: the path, or "standard input". */
+  /** For messages: the path, escaped to stand on a line, or "standard input". */
   readonly name: string;
   readonly chunks: AsyncIterable<Uint8Array>;
   /** Somebody may still be writing to it: a pipe or a terminal, not a file, which may be slow but never silent. */
@@ -48,13 +41,13 @@ export class Interrupt extends Error {
 
 export function createNodeHost(): CliHost {
   return {
-    stdout: createOutput(process.stdout),
-    stderr: createOutput(process.stderr),
+    stdout: createNodeOutput(process.stdout, { name: 'standard output', isEssential: true }),
+    stderr: createNodeOutput(process.stderr, { name: 'standard error', isEssential: false }),
     clock: systemClock,
     openInput: (path) =>
       path === '-'
         ? createInput(process.stdin, 'standard input', !isFile(() => fstatSync(0)))
-        : createInput(createReadStream(path), path, !isFile(() => statSync(path))),
+        : createInput(createReadStream(path), escapeName(path), !isFile(() => statSync(path))),
     interrupted: listenForSignals,
   };
 }
@@ -65,31 +58,6 @@ function listenForSignals(): AbortSignal {
   process.once('SIGINT', () => abort.abort(new Interrupt(130)));
   process.once('SIGTERM', () => abort.abort(new Interrupt(143)));
   return abort.signal;
-}
-
-/** A reader that went away (EPIPE) is no failure of the command: it stops writing and says nothing. */
-function createOutput(stream: NodeJS.WriteStream): TextOutput {
-  let isClosed = false;
-  let failure: Error | undefined;
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    isClosed = true;
-    if (error.code !== 'EPIPE') failure = error;
-  });
-  return {
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        if (failure !== undefined) reject(failure);
-        else if (isClosed) resolve();
-        else stream.write(text, () => (failure === undefined ? resolve() : reject(failure)));
-      }),
-    get isClosed() {
-      return isClosed;
-    },
-    isTerminal: stream.isTTY === true,
-    get columns() {
-      return stream.columns ?? 80;
-    },
-  };
 }
 
 /** What cannot be looked at cannot be read either, and the reader says why. */
@@ -109,17 +77,6 @@ async function* readStream(stream: Readable, name: string): AsyncGenerator<Uint8
   try {
     for await (const chunk of stream) yield chunk as Uint8Array;
   } catch (error) {
-    throw new DataError(`read ${name}`, reasonOf(error), { cause: error });
+    throw new DataError(`read ${name}`, systemReason(error), { cause: error });
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-};
-
-function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return REASONS[code ?? ''] ?? message ?? String(error);
 }

@@ -1,5 +1,6 @@
+import { complain } from './complain.ts';
 import { runDemo } from './demo/demo-command.ts';
-import { DataError, UsageError } from './errors.ts';
+import { DataError, OutputError, UsageError } from './errors.ts';
 import { runHash } from './hash-command.ts';
 import { type CliHost, Interrupt } from './host.ts';
 import { USAGE } from './usage.ts';
@@ -11,13 +12,14 @@ export async function run(args: readonly string[], host: CliHost): Promise<numbe
     return await dispatch(args, host);
   } catch (error) {
     if (error instanceof Interrupt) return error.exitCode;
-    if (error instanceof DataError) {
-      await host.stderr.write(`plimsoll: ${error.message}\n`);
+    if (error instanceof DataError || error instanceof OutputError) {
+      await complain(host, error);
       return 1;
     }
     if (error instanceof UsageError) {
       const help = `plimsoll ${error.command === undefined ? '' : `${error.command} `}--help`;
-      await host.stderr.write(`plimsoll: ${error.message}\nTry "${help}"\n`);
+      await complain(host, error);
+      await host.stderr.write(`Try "${help}"\n`);
       return 2;
     }
     // A bug, of this command or of the library: all of it is worth seeing.

@@ -4,7 +4,8 @@ import { DataError } from './errors.ts';
 
 /**
  * The bytes of a stream, unpacked if it begins with the two magic bytes of gzip; several gzip members are one text.
- * Throws `DataError` for a packed stream that is damaged or ends early, saying how far it could be read.
+ * Throws `DataError` for a packed stream that ends too early, saying after how many bytes, or is damaged, saying where
+ * that was noticed: the damage itself may be further up.
  */
 export async function* unpack(
   chunks: AsyncIterable<Uint8Array>,
@@ -65,7 +66,12 @@ async function* gunzip(
     }
   } catch (error) {
     if (sourceFailure !== undefined) throw sourceFailure.error;
-    const reason = `the gzip data are damaged or incomplete (${(error as Error).message})`;
-    throw new DataError(action, `${reason}, after ${packed} packed and ${unpacked} unpacked bytes`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason =
+      code === 'Z_BUF_ERROR'
+        ? `the gzip data end too early, after ${packed} packed and ${unpacked} unpacked bytes`
+        : // Known to the piece that was being unpacked, no better.
+          `the gzip data are damaged (${message}), noticed in packed bytes ${unzip.bytesWritten} to ${packed - 1}`;
+    throw new DataError(action, reason, { cause: error });
   }
 }

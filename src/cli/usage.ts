@@ -15,7 +15,7 @@ Options
 
 Exit codes
   0    done, and every check is right
-  1    the input is at fault, or a check found a difference
+  1    the input is at fault, a check found a difference, or the output cannot be written
   2    the command line is at fault
   130  interrupted (Ctrl-C)
   143  asked to end (SIGTERM)
@@ -62,7 +62,8 @@ Examples
 
 Exit codes
   0    every check is right
-  1    a check found a difference, the input is at fault, or nothing happened for too long
+  1    a check found a difference, the input is at fault, nothing happened for too long,
+       or the report cannot be written
   2    the command line is at fault
   130  interrupted (Ctrl-C): no report
   143  asked to end (SIGTERM): no report
@@ -78,6 +79,8 @@ What it does
   input. Two objects have the same digest if they mean the same: order of members, white space and
   the spelling of numbers and strings do not count, and neither does what Kubernetes and its
   controllers write for themselves (status, resourceVersion, managedFields and so on).
+
+  A file name with a line break or a backslash is escaped, and its line begins with a backslash.
 
   A document that cannot be hashed is told on standard error with line and byte; the others are
   hashed all the same, and the exit code is 1.
@@ -100,6 +103,7 @@ Examples
 
 Exit codes
   0    every document was hashed
-  1    a document could not be read, is not JSON, or has no canonical form
+  1    a document could not be read, is not JSON, or has no canonical form, or a digest
+       could not be written
   2    the command line is at fault
 `;

@@ -8,6 +8,8 @@ export interface MemoryExports {
   inputRegion(bytes: number): number;
   /** Where the last call left its u32 results. */
   outputPointer(): number;
+  /** How many u32 results the output region holds; a call that fills it may have more to say. */
+  outputWords(): number;
   claimedBytes(): number;
   setMemoryLimit(bytes: number): void;
 }
@@ -66,9 +68,12 @@ export interface KeyLogExports {
   keyOfVersion(slot: number): number;
   tombstoneFlag(slot: number): number;
   range(pointer: number, startLength: number, endLength: number, revision: number, limit: number): number;
+  /** The next page of the last `range`; `eventsMore` and `replayMore` are the same for theirs. */
+  rangeMore(): number;
   count(pointer: number, startLength: number, endLength: number, revision: number): number;
   nextCommit(pointer: number, startLength: number, endLength: number, from: number, filter: number): number;
   eventsAt(pointer: number, startLength: number, endLength: number, commit: number, filter: number): number;
+  eventsMore(): number;
   replay(
     pointer: number,
     startLength: number,
@@ -77,12 +82,13 @@ export interface KeyLogExports {
     filter: number,
     eventsMax: number,
   ): number;
+  replayMore(): number;
   entriesFrom(from: number): number;
   commitFromEnd(entries: number): number;
   logLength(): number;
   firstCommit(): number;
   lastCommit(): number;
-  /** Output: freed slots, dropped keys, done, offset of the dropped keys; `assembly/compaction.ts`. */
+  /** Output: freed slots, dropped keys, done, offset of the dropped keys, entries done; `assembly/compaction.ts`. */
   compactStep(revision: number, budget: number): number;
   keyCount(): number;
   liveKeyCount(): number;

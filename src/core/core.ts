@@ -26,6 +26,8 @@ export interface CompactStep {
   readonly freedSlots: Uint32Array;
   /** Key ids that name nothing any more, and may be given out again by the next `internKey`. */
   readonly droppedKeys: Uint32Array;
+  /** Log entries that were worked on. */
+  readonly entries: number;
   /** Nothing is left to do for this revision. */
   readonly done: boolean;
 }
@@ -52,17 +54,25 @@ export interface CoreStats {
  *
  * It knows numbers and bytes only: no values, no legality of revisions, no time. Reads below the revision it was
  * compacted to answer whatever is left; the store above refuses them. A failed `append` or `internKey` changes nothing.
- * Returned arrays are views on the core's memory, valid until the next call.
+ * Returned arrays may be views on the core's memory, valid until the next call. Reads need no memory of the core: what
+ * does not fit into its output region is fetched in pages and put together here.
+ *
+ * ```text
+ *   range ------> 4096 slots     a view when that is not full        rangeMore -> 4096 ...  rangeMore -> 17     a copy
+ * ```
  */
 export class Core {
   readonly #instance: CoreInstance;
   readonly #exports: KeyLogExports;
   readonly #keys: KeyWriter;
+  /** Slots in a full page of results. */
+  readonly #pageSlots: number;
 
   constructor(module: WebAssembly.Module, options: CoreOptions = {}) {
     this.#instance = new CoreInstance(module, options);
     this.#exports = this.#instance.exports;
     this.#keys = new KeyWriter(this.#instance);
+    this.#pageSlots = this.#instance.exports.outputWords();
   }
 
   /**
@@ -80,7 +90,7 @@ export class Core {
 
   /** Id of a key, made when absent. A new key has no versions; only an `append` makes it one that compaction can drop. */
   internKey(key: string | Uint8Array): number {
-    const length = this.#keys.write(key, 'store a key');
+    const length = this.#keys.writeNew(key, 'store a key');
     return this.#slotOrFull(this.#exports.internKey(this.#keys.pointer, length), 'store a key');
   }
 
@@ -160,11 +170,10 @@ export class Core {
 
   /** Live slots of the range at `revision` (`Infinity`, or anything from the last commit on: newest) in key order. */
   range(range: ByteRange, revision: number, limit: number): Uint32Array {
-    const action = 'list a range';
-    const length = this.#keys.writeRange(range, action);
+    const length = this.#keys.writeRange(range, 'list a range');
     const { pointer, endLength } = this.#keys;
     const count = this.#exports.range(pointer, length, endLength, revision, Math.min(limit, U32_MAX));
-    return this.#instance.output(this.#slotOrFull(count, action));
+    return this.#pages(count, () => this.#exports.rangeMore());
   }
 
   /** Number of live keys of the range at `revision`: O(log n) at the newest, else one lookup for each key. */
@@ -181,10 +190,9 @@ export class Core {
 
   /** Matching slots of exactly that commit, in append order. */
   eventsAt(range: ByteRange, commit: number, filter: FilterCode): Uint32Array {
-    const action = 'read the events of a revision';
-    const length = this.#keys.writeRange(range, action);
+    const length = this.#keys.writeRange(range, 'read the events of a revision');
     const count = this.#exports.eventsAt(this.#keys.pointer, length, this.#keys.endLength, commit, filter);
-    return this.#instance.output(this.#slotOrFull(count, action));
+    return this.#pages(count, () => this.#exports.eventsMore());
   }
 
   /**
@@ -192,12 +200,11 @@ export class Core {
    * reached (at least one commit).
    */
   replay(range: ByteRange, fromRevision: number, filter: FilterCode, maxEvents: number): Uint32Array {
-    const action = 'replay events';
-    const length = this.#keys.writeRange(range, action);
+    const length = this.#keys.writeRange(range, 'replay events');
     const { pointer, endLength } = this.#keys;
     const most = Math.min(maxEvents, U32_MAX);
     const count = this.#exports.replay(pointer, length, endLength, fromRevision, filter, most);
-    return this.#instance.output(this.#slotOrFull(count, action));
+    return this.#pages(count, () => this.#exports.replayMore());
   }
 
   /** Number of log entries with commit >= `fromRevision`. */
@@ -226,16 +233,18 @@ export class Core {
 
   /**
    * One step of the physical compaction to `compactRevision` (never lower than before), of at most `budget` log entries
-   * (fewer at the memory limit, never none). Call it until `done`; a step does not change what is read at or above it.
+   * (fewer when more could not be reported, never none). Call it until `done`; a step does not change what is read at
+   * or above it.
    */
   compactStep(compactRevision: number, budget: number): CompactStep {
     const status = this.#exports.compactStep(compactRevision, Math.min(budget, U32_MAX));
     invariant(status === STATUS_OK, `compaction to ${compactRevision} after one to a later revision`);
-    const [freed = 0, dropped = 0, done = 0, keysFrom = 0] = this.#instance.output(4);
+    const [freed = 0, dropped = 0, done = 0, keysFrom = 0, entries = 0] = this.#instance.output(STEP_HEADER_WORDS);
     const words = this.#instance.output(keysFrom + dropped);
     return {
-      freedSlots: words.subarray(4, 4 + freed),
+      freedSlots: words.subarray(STEP_HEADER_WORDS, STEP_HEADER_WORDS + freed),
       droppedKeys: words.subarray(keysFrom, keysFrom + dropped),
+      entries,
       done: done === 1,
     };
   }
@@ -257,7 +266,25 @@ export class Core {
     invariant(statement === 0, `statement ${statement} of the core does not hold`);
   }
 
-  /** A count, slot or id as it is; Full and Invalid as the errors they stand for. */
+  /** The results of a read whose first page is in the output region: a view while there is one page, else a copy. */
+  #pages(count: number, more: () => number): Uint32Array {
+    if (count < this.#pageSlots) return this.#instance.output(count);
+    const pages = [this.#instance.output(count).slice()];
+    let total = count;
+    for (let last = count; last === this.#pageSlots; total += last) {
+      last = more();
+      pages.push(this.#instance.output(last).slice());
+    }
+    const all = new Uint32Array(total);
+    let at = 0;
+    for (const page of pages) {
+      all.set(page, at);
+      at += page.length;
+    }
+    return all;
+  }
+
+  /** A slot or id as it is; Full and Invalid as the errors they stand for. */
   #slotOrFull(result: number, action: string): number {
     if (result >= 0) return result;
     if (result === STATUS_FULL) throw new StoreFullError(action, this.#instance.memoryBytesMax);
@@ -273,3 +300,5 @@ export class Core {
 }
 
 const U32_MAX = 0xffffffff;
+/** Words in front of what a step of compaction reports. */
+const STEP_HEADER_WORDS = 5;

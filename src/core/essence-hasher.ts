@@ -44,6 +44,12 @@ export interface EssenceHasher {
  * Internal; what users call, with an example, is `createEssenceHasher` of `src/mod.ts`.
  */
 export function createEssenceHasherWith(module: WebAssembly.Module, options: EssenceHasherOptions = {}): EssenceHasher {
+  if (typeof options !== 'object' || options === null) {
+    throw new TypeError('Cannot create the essence hasher: the options are not an object');
+  }
+  for (const name of Object.keys(options)) {
+    if (!NAMES.has(name)) throw new TypeError(`Cannot create the essence hasher: unknown option ${name}`);
+  }
   const { ignore = [], defaults = true, duplicates = 'last' } = options;
   if (!Array.isArray(ignore)) throw new TypeError('Cannot create the essence hasher: ignore is not an array');
   if (typeof defaults !== 'boolean') throw new TypeError('Cannot create the essence hasher: defaults is not a boolean');
@@ -55,6 +61,8 @@ export function createEssenceHasherWith(module: WebAssembly.Module, options: Ess
   const rules = compileRules(ignore, defaults);
   return new CoreEssenceHasher(new EssenceCore(module, rules), rules, duplicates === 'reject');
 }
+
+const NAMES: ReadonlySet<string> = new Set<keyof EssenceHasherOptions>(['ignore', 'defaults', 'duplicates']);
 
 class CoreEssenceHasher implements EssenceHasher {
   readonly #core: EssenceCore;

@@ -9,6 +9,9 @@ import type { CoreInstance } from './instance.ts';
  *   key       | bytes |                      key region while it fits (a string: three bytes per UTF-16 unit)
  *   range     | start | end |                end directly behind start
  * ```
+ *
+ * The input region is made large enough for any range when a long key is stored, so that no read needs memory: an end
+ * that is longer than every key stored is cut off behind so many bytes, which moves it over no key.
  */
 export class KeyWriter {
   /** Where the last key or range begins. */
@@ -21,6 +24,8 @@ export class KeyWriter {
   readonly #regionBytes: number;
   readonly #encoder = new TextEncoder();
   #region: Uint8Array;
+  /** No key that was stored is longer. */
+  #longest = 0;
 
   constructor(instance: CoreInstance) {
     this.#instance = instance;
@@ -29,9 +34,15 @@ export class KeyWriter {
     this.#region = this.#view();
   }
 
-  /** Makes room for keys of up to `bytes`, so that writing one later needs no memory. Throws `StoreFullError`. */
+  /**
+   * Makes room for storing keys of up to `bytes`, and for ranges over them: neither needs memory later. Throws
+   * `StoreFullError`.
+   */
   reserve(bytes: number, action: string): void {
-    if (bytes > this.#regionBytes) this.#instance.input(bytes, action);
+    if (bytes <= this.#longest) return;
+    const range = 2 * (bytes + 1);
+    if (range > this.#regionBytes) this.#instance.input(range, action);
+    this.#longest = bytes;
   }
 
   /** Writes one key and returns its length in bytes. Throws `StoreFullError`. */
@@ -43,10 +54,24 @@ export class KeyWriter {
     return this.#encoder.encodeInto(key, this.#fresh()).written;
   }
 
-  /** Writes a range, sets `endLength`, and returns the length of its start. Throws `StoreFullError`. */
+  /** As `write`, for a key that will be stored: what `reserve` says holds afterwards. */
+  writeNew(key: string | Uint8Array, action: string): number {
+    const length = this.write(key, action);
+    if (length <= this.#longest) return length;
+    this.reserve(length, action);
+    // Making room may have moved the region.
+    return this.write(key, action);
+  }
+
+  /** Writes a range, sets `endLength`, and returns the length of its start. */
   writeRange(range: ByteRange, action: string): number {
-    this.endLength = range.end === undefined ? -1 : range.end.length;
-    return this.#writeBytes(range.start, range.end, action);
+    const end = range.end === undefined ? undefined : this.#cut(range.end);
+    this.endLength = end === undefined ? -1 : end.length;
+    return this.#writeBytes(this.#cut(range.start), end, action);
+  }
+
+  #cut(bound: Uint8Array): Uint8Array {
+    return bound.length > this.#longest + 1 ? bound.subarray(0, this.#longest + 1) : bound;
   }
 
   #writeBytes(start: Uint8Array, end: Uint8Array | undefined, action: string): number {

@@ -2,12 +2,11 @@ import { LimitExceededError } from '../types/errors.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { CallContext, HandlerContext, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
-import { deepFreeze } from './freeze.ts';
 import type { SubOptions } from './options.ts';
 import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import type { SubHandler } from './registry.ts';
-import { digestOfSub } from './view.ts';
+import { digestOfSub, ownData } from './view.ts';
 
 /** Most sub-handlers that one call may register. */
 export const SUBS_MAX = 10_000;
@@ -94,9 +93,20 @@ export class HandlerCall extends Call implements HandlerContext {
     if (this.#plan.length >= SUBS_MAX) {
       throw new LimitExceededError(action, { limit: 'subs', max: SUBS_MAX, actual: this.#plan.length + 1 });
     }
-    const args = options.args === undefined ? undefined : deepFreeze(structuredClone(options.args));
-    const selected = options.select === undefined ? undefined : { value: deepFreeze(options.select(this.new)) };
-    this.#plan.push(this.#entryOf(id, args, options.field, selected));
+    const made = options.select && { value: options.select(this.new) };
+    if (options.field !== undefined) parsePath(options.field);
+    // Refuses here, in the parent's call, what could not be told apart or written down later.
+    const digest = digestOfSub(made?.value, options.args);
+    const args = ownData(action, options.args);
+    const selected = made && { value: ownData(action, made.value) };
+    this.#plan.push(
+      Object.freeze({
+        id,
+        ...(args === undefined ? {} : { args }),
+        ...(options.field === undefined ? {} : { field: options.field }),
+        ...(selected === undefined ? {} : { selected: digest }),
+      }),
+    );
     this.#subs.set(id, {
       id,
       args,
@@ -111,17 +121,5 @@ export class HandlerCall extends Call implements HandlerContext {
   seal(): { readonly plan: readonly PlanEntry[]; readonly subs: ReadonlyMap<string, SubHandler> } {
     this.#sealed = true;
     return { plan: this.#plan, subs: this.#subs };
-  }
-
-  /** Refuses here, in the parent's call, what could not be told apart or written down later. */
-  #entryOf(id: string, args: unknown, field: string | undefined, selected: SubHandler['selected']): PlanEntry {
-    if (field !== undefined) parsePath(field);
-    const digest = digestOfSub(selected?.value, args);
-    return Object.freeze({
-      id,
-      ...(args === undefined ? {} : { args }),
-      ...(field === undefined ? {} : { field }),
-      ...(selected === undefined ? {} : { selected: digest }),
-    });
   }
 }

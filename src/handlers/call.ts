@@ -18,6 +18,7 @@ export class RunningCall {
   readonly #supersedable: boolean;
   readonly #controller = new AbortController();
   #superseded = false;
+  #cancelTimeout: () => void = () => {};
 
   constructor(job: Job, snapshot: Snapshot, supersedable: boolean) {
     this.#job = job;
@@ -45,8 +46,14 @@ export class RunningCall {
     }
   }
 
+  /** The first reason stays: a call that was outdated and then takes too long has failed, but for its signal it was outdated. */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
+  }
+
+  /** Nobody waits for the end of the call any more: its timeout, which could hold up a process, is given up. */
+  abandon(): void {
+    this.#cancelTimeout();
   }
 
   /**
@@ -55,17 +62,16 @@ export class RunningCall {
    */
   run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
     return new Promise((resolve) => {
-      let cancel = (): void => {};
       const fail = (error: unknown, aborted: boolean): void => resolve({ ok: false, error, aborted });
-      if (timeoutMs !== undefined) {
-        cancel = clock.after(timeoutMs, () => {
+      if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) {
+        this.#cancelTimeout = clock.after(timeoutMs, () => {
           const error = new TemporaryError(`Cannot finish "${this.#job.id}": no result after ${timeoutMs} ms`);
           fail(error, false);
           this.abort(error);
         });
       }
       const end = (settle: () => void): void => {
-        cancel();
+        this.#cancelTimeout();
         settle();
       };
       callAsync(fn).then(

@@ -1,3 +1,4 @@
+import { isCount } from '../queue/keyed-queue.ts';
 import type { AttemptOptions, ControllerOptions } from './options.ts';
 
 /** Longest id of a handler or sub-handler, in UTF-16 units. */
@@ -89,8 +90,8 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (policy !== undefined && policy !== 'supersede' && policy !== 'complete') {
     throw new TypeError(`Cannot ${action}: policy is ${String(policy)}, allowed are supersede and complete`);
   }
-  if (concurrency !== undefined && !(typeof concurrency === 'number' && concurrency >= 1)) {
-    throw new RangeError(`Cannot ${action}: concurrency must be at least 1, got ${concurrency}`);
+  if (concurrency !== undefined && !isCount(concurrency)) {
+    throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);
   }
   if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0)) {
     throw new RangeError(`Cannot ${action}: drainMs must be at least 0, got ${drainMs}`);

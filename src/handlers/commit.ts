@@ -1,8 +1,9 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
-import { isSameJob, type Job } from './jobs.ts';
+import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
+import { isInPlan, isPlannedAt, isSameJob, type Job } from './jobs.ts';
 import type { ObjectState, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
-import { emptyDocument, isSettled, openAttempt, type ProgressDocument } from './record.ts';
+import { isSettled } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Conflicts in a row on one document before the pass gives up for a while. */
@@ -46,16 +47,17 @@ export async function commit(
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     if (deps.stopped.aborted) throw new ClosedError('write progress');
     if (state.newest?.uid !== memory.uid) return 'gone';
-    const doc = memory.doc ?? emptyDocument(memory.uid, state.name);
     const outcome = memory.pending;
-    const settled = outcome === undefined ? doc : outcome.apply(doc);
+    const settled = memory.effective(state.name);
     const carry = intent !== undefined && isWanted(deps, state, settled, intent);
-    if (settled === doc && !carry) {
+    if (settled === memory.doc && !carry) {
       memory.pending = undefined;
       return 'superseded';
     }
-    const opened = carry ? openAttempt(settled, intent.job.id, intent.job.digest) : settled;
-    const next = nextGeneration(deps, doc, opened, carry ? intent.snapshot : undefined);
+    const opened = carry ? settled.openAttempt(intent.job.id, intent.job.digest) : settled;
+    // `isWanted` has refused a state below the version in the document, so this never goes back.
+    const version = carry ? intent.snapshot.resourceVersion : settled.header.resourceVersion;
+    const next = opened.written(deps.nextWriteId(), version);
     const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job.id) : undefined };
     if (await write(deps, state, memory, next, sent)) return carry ? 'carried' : 'superseded';
   }
@@ -69,21 +71,20 @@ async function write(
   deps: PassDeps,
   state: ObjectState,
   memory: UidMemory,
-  next: ProgressDocument,
+  next: DocumentVersion,
   sent: SentWrite,
 ): Promise<boolean> {
+  const { gen, writeId } = next.header;
   try {
-    if (await deps.progress.compareAndSet(memory.uid, next.gen - 1, next)) {
+    if (await deps.progress.compareAndSet(memory.uid, gen - 1, next.toDocument())) {
       deps.counters.writes++;
-      memory.doc = next;
-      memory.landed(sent);
-      memory.trim();
+      memory.wrote(next, sent);
       return true;
     }
   } catch (error) {
-    memory.doubt(next.writeId, sent);
+    memory.doubt(writeId, sent);
     await reload(deps, state, memory);
-    if (memory.doc?.writeId === next.writeId) return true;
+    if (memory.doc?.header.writeId === writeId) return true;
     throw error;
   }
   await reload(deps, state, memory);
@@ -94,43 +95,30 @@ async function write(
 
 /** Reads the document; a doubtful write of ours that turns up in it is settled thereby. */
 export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemory): Promise<void> {
-  memory.reload((await deps.progress.get(memory.uid)) ?? emptyDocument(memory.uid, state.name));
+  const document = await deps.progress.get(memory.uid);
+  if (document === undefined) memory.reload(emptyDocument(memory.uid, state.name));
+  else memory.reload(memory.doc?.isStoredAs(document) === true ? memory.doc : versionOf(document));
 }
 
 /** A10' on the newest state, and the job is still due in the very document that will be replaced (row 20). */
-function isWanted(deps: PassDeps, state: ObjectState, doc: ProgressDocument, intent: Intent): boolean {
+function isWanted(deps: PassDeps, state: ObjectState, doc: DocumentVersion, intent: Intent): boolean {
   const { job, snapshot, forced } = intent;
   const newest = state.newest;
   if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting) return false;
   if (isOlder(deps, snapshot, doc)) return false;
   if (!forced && !isSameJob(job, newest)) return false;
-  if (isSettled(doc.records[job.id], job.digest)) return false;
+  if (isSettled(doc.record(job.id), job.digest)) return false;
   if (job.entry === undefined) return true;
-  const parent = doc.records[job.handler.id];
-  if (parent?.attempt?.digest !== job.handlerDigest || parent.attempt.state !== 'ok') return false;
-  return parent.plan?.some(({ id }) => id === job.entry?.id) ?? false;
+  const parent = doc.record(job.handler.id);
+  return isPlannedAt(parent, job.handlerDigest) && isInPlan(parent?.plan, job.entry.id);
 }
 
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */
-export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: ProgressDocument): boolean {
-  return doc.resourceVersion !== '' && deps.source.compare(snapshot.resourceVersion, doc.resourceVersion) < 0;
+export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: DocumentVersion): boolean {
+  const { resourceVersion } = doc.header;
+  return resourceVersion !== '' && deps.source.compare(snapshot.resourceVersion, resourceVersion) < 0;
 }
 
-function nextGeneration(
-  deps: PassDeps,
-  base: ProgressDocument,
-  next: ProgressDocument,
-  used: Snapshot | undefined,
-): ProgressDocument {
-  return Object.freeze({
-    ...next,
-    gen: base.gen + 1,
-    writeId: deps.nextWriteId(),
-    // `isWanted` has refused a state below the version in the document, so this never goes back.
-    resourceVersion: used === undefined ? base.resourceVersion : used.resourceVersion,
-  });
-}
-
-function episodeOf(doc: ProgressDocument, id: string): { readonly id: string; readonly episode: number } {
-  return { id, episode: doc.records[id]?.episode ?? 0 };
+function episodeOf(doc: DocumentVersion, id: string): { readonly id: string; readonly episode: number } {
+  return { id, episode: doc.record(id)?.episode ?? 0 };
 }

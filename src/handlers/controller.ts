@@ -1,5 +1,6 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { KeyedQueue } from '../queue/keyed-queue.ts';
+import { Pacer } from '../queue/pacer.ts';
 import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
@@ -62,7 +63,7 @@ export interface Controller<T = unknown> {
    * Resolves once the objects are known and every one is settled for its newest known state: nothing due, running or
    * waiting for a retry. A state that the source has yet to deliver is not known.
    *
-   * @throws the signal's reason; `ClosedError` when the controller stops first.
+   * @throws the signal's reason; `ClosedError` when the controller stops first, or has stopped.
    */
   idle(options?: SignalOptions): Promise<void>;
   /** What is known of one object, for inspection and tests. */
@@ -80,7 +81,10 @@ export interface ControllerStats {
   readonly running: number;
   /** Objects that wait for a retry or for a failed store or source. */
   readonly waiting: number;
-  /** Objects not known to be settled for their newest state: queued, running or waiting. */
+  /**
+   * Objects not known to be settled for their newest state: queued, running or waiting; once the controller has stopped,
+   * those that it left so.
+   */
   readonly behind: number;
   /** Calls begun, those to rebuild included. */
   readonly calls: number;
@@ -140,6 +144,7 @@ class ObjectController<T> implements Controller<T> {
   readonly #registry: Registry;
   readonly #queue: KeyedQueue;
   readonly #table: ObjectTable;
+  readonly #pacer: Pacer;
   readonly #deps: PassDeps;
   readonly #sweeper: Sweeper;
   readonly #stopping = new AbortController();
@@ -180,19 +185,25 @@ class ObjectController<T> implements Controller<T> {
       },
       (name) => this.#queue.notify(name),
     );
+    this.#pacer = new Pacer(this.#clock);
     this.#queue = new KeyedQueue({
       run: (name) => this.#pass(name),
+      pacer: this.#pacer,
       ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
       ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
       clock: this.#clock,
       random,
       onIdle: () => this.#checkIdle(),
-      onError: (name, error, delayMs) => this.#logger.error('Cannot work on an object', { name, error, delayMs }),
+      onError: (name, error, delayMs) => {
+        // The end of a call that the drain has left behind cannot be written down, which is no news.
+        if (this.#stopped.signal.aborted) return;
+        this.#logger.error('Cannot work on an object', { name, error, delayMs });
+      },
     });
     this.#deps = this.#passDeps(options, random);
     this.#sweeper = new Sweeper({
       progress: this.#deps.progress,
-      compare: (a, b) => source.compare(a, b),
+      source,
       isAlive: (name, uid) => this.#table.get(name)?.newest?.uid === uid,
       logger: this.#logger,
       stopping: this.#stopping.signal,
@@ -224,6 +235,10 @@ class ObjectController<T> implements Controller<T> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) {
         reject(signal.reason);
+        return;
+      }
+      if (this.#stopping.signal.aborted) {
+        reject(new ClosedError('wait until the controller is idle'));
         return;
       }
       const abort = (): void => waiter.reject(signal?.reason);
@@ -265,6 +280,7 @@ class ObjectController<T> implements Controller<T> {
       handlers: this.#registry.handlers,
       policy: options.policy ?? 'supersede',
       clock: this.#clock,
+      pacer: this.#pacer,
       random,
       logger: this.#logger,
       table: this.#table,
@@ -292,7 +308,7 @@ class ObjectController<T> implements Controller<T> {
     this.#stopping.abort(reason);
     this.#queue.close();
     for (const { running } of this.#table.states()) running?.abort(reason);
-    for (const waiter of [...this.#idle]) waiter.reject(reason);
+    for (const waiter of [...this.#idle]) waiter.reject(new ClosedError('wait until the controller is idle'));
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(this.#drainMs, resolve);
       Promise.all([this.#queue.drained(), this.#sweeper.drained()]).then(() => {
@@ -302,10 +318,11 @@ class ObjectController<T> implements Controller<T> {
     });
     this.#stopped.abort(reason);
     for (const read of this.#deps.reads) read.abort(reason);
+    for (const { running } of this.#table.states()) running?.abandon();
   }
 
   #checkIdle(): void {
-    if (this.#lists === 0 || this.#queue.counts.keys > 0) return;
+    if (this.#stopping.signal.aborted || this.#lists === 0 || this.#queue.counts.keys > 0) return;
     for (const waiter of [...this.#idle]) waiter.resolve();
   }
 }

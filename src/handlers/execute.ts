@@ -2,20 +2,13 @@ import { backoffDelayMs } from '../queue/backoff.ts';
 import { invariant } from '../types/invariant.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
+import type { DocumentVersion } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { attemptAfter, type CallResult, type Outcome, outcomeOf } from './outcome.ts';
 import type { PassDeps } from './pass-deps.ts';
-import {
-  type Attempt,
-  adoptPlan,
-  baseOf,
-  markDone,
-  type PlanEntry,
-  type ProgressDocument,
-  settleAttempt,
-} from './record.ts';
+import type { Attempt, PlanEntry } from './record.ts';
 import type { Handler, SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import { digestOfView } from './view.ts';
@@ -41,21 +34,25 @@ export async function executeHandler(execution: Execution): Promise<ExecutionRes
   const { result, call } = await callHandler(execution, false);
   const { plan, subs } = call.seal();
   const outcome = judge(execution, result, attempt, job.handler);
-  if (outcome.kind === 'superseded') return 'leaf';
-  const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
-  const episode = memory.doc?.records[job.id]?.episode ?? 0;
   const isOk = outcome.kind === 'ok';
+  if (outcome.kind !== 'superseded') {
+    const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+    const record = memory.doc?.record(job.id);
+    const episode = record?.episode ?? 0;
+    memory.pending = {
+      apply: (doc) => {
+        const settled = doc.settleAttempt(job.id, episode, after);
+        if (settled === doc || !isOk) return settled;
+        return completeParent(settled.adoptPlan(job.id, plan), job.handler, snapshot);
+      },
+      replans: isOk && record?.plan !== undefined,
+    };
+  }
   if (isOk) {
     memory.closures.set(job.id, { digest: job.digest, subs });
     memory.rebuilds.delete(job.id);
   }
-  memory.pending = {
-    apply: (doc) => {
-      const settled = settleAttempt(doc, job.id, episode, after);
-      if (settled === doc || !isOk) return settled;
-      return completeParent(adoptPlan(settled, job.id, plan), job.handler, snapshot);
-    },
-  };
+  report(execution, outcome);
   return isOk && plan.length > 0 ? 'planned' : 'leaf';
 }
 
@@ -76,25 +73,29 @@ export async function executeSub(execution: Execution, entry: PlanEntry): Promis
   const context = new SubCall(factsOf(execution, view, attempt, running.signal), job.handler.id, sub);
   const result = await running.run(() => sub.fn(context), sub.timeoutMs, deps.clock);
   const outcome = judge(execution, result, attempt, { retries: sub.retries, backoff: job.handler.backoff });
-  if (outcome.kind === 'superseded') return 'leaf';
-  const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
-  const episode = memory.doc?.records[job.id]?.episode ?? 0;
-  memory.pending = {
-    apply: (doc) => {
-      const settled = settleAttempt(doc, job.id, episode, after);
-      if (settled === doc || outcome.kind === 'temporary') return settled;
-      const marked = outcome.kind === 'ok' ? markDone(settled, job.id, job.digest, view) : settled;
-      return completeParent(marked, job.handler, snapshot);
-    },
-  };
+  if (outcome.kind !== 'superseded') {
+    const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+    const episode = memory.doc?.record(job.id)?.episode ?? 0;
+    memory.pending = {
+      apply: (doc) => {
+        const settled = doc.settleAttempt(job.id, episode, after);
+        if (settled === doc || outcome.kind === 'temporary') return settled;
+        const marked = outcome.kind === 'ok' ? settled.markDone(job.id, job.digest, view) : settled;
+        return completeParent(marked, job.handler, snapshot);
+      },
+      replans: false,
+    };
+  }
+  report(execution, outcome);
   return 'leaf';
 }
 
 /** `done` of a handler moves once its plan is complete, at once if it has none (A9'a). */
-function completeParent(doc: ProgressDocument, handler: Handler, snapshot: Snapshot): ProgressDocument {
+function completeParent(doc: DocumentVersion, handler: Handler, snapshot: Snapshot): DocumentVersion {
   const view = snapshot.viewOf(handler);
-  if (view === undefined || !isPlannedAt(doc.records[handler.id], view.digest)) return doc;
-  return isComplete(handler, doc, snapshot) ? markDone(doc, handler.id, view.digest, view.value) : doc;
+  const record = doc.record(handler.id);
+  if (view === undefined || !isPlannedAt(record, view.digest) || record?.done === view.digest) return doc;
+  return isComplete(handler, doc, snapshot) ? doc.markDone(handler.id, view.digest, view.value) : doc;
 }
 
 function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | undefined {
@@ -125,10 +126,14 @@ async function rebuild(execution: Execution): Promise<void> {
   }
   memory.rebuilds.delete(handler.id);
   memory.closures.set(handler.id, { digest: job.handlerDigest, subs });
-  const stored = memory.doc?.records[handler.id]?.plan ?? [];
+  const stored = memory.doc?.record(handler.id)?.plan ?? [];
   if (digestOfView(stored) === digestOfView(plan)) return;
+  memory.pending = {
+    apply: (doc) => completeParent(doc.adoptPlan(handler.id, plan), handler, snapshot),
+    replans: true,
+  };
+  memory.agenda = undefined;
   deps.logger.warn(`Handler "${handler.id}" has registered other sub-handlers on an equal view`, naming(snapshot));
-  memory.pending = { apply: (doc) => completeParent(adoptPlan(doc, handler.id, plan), handler, snapshot) };
 }
 
 async function callHandler(
@@ -137,8 +142,7 @@ async function callHandler(
 ): Promise<{ readonly result: CallResult; readonly call: HandlerCall }> {
   const { deps, job, memory, snapshot } = execution;
   const { handler } = job;
-  const record = memory.doc?.records[handler.id];
-  const attempt = record?.attempt ?? attemptOf(execution);
+  const attempt = memory.doc?.record(handler.id)?.attempt ?? attemptOf(execution);
   const running = begin(execution, !isRebuild);
   const asHandler = { ...execution, job: { ...job, id: handler.id, digest: job.handlerDigest } };
   const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal);
@@ -157,7 +161,7 @@ function begin({ deps, state, memory, snapshot, job, forced }: Execution, isAtte
 }
 
 function attemptOf({ memory, job }: Execution): Attempt {
-  const attempt = memory.doc?.records[job.id]?.attempt ?? null;
+  const attempt = memory.doc?.record(job.id)?.attempt ?? null;
   invariant(attempt?.digest === job.digest, `the attempt of "${job.id}" was called without being opened`);
   return attempt;
 }
@@ -168,8 +172,8 @@ function factsOf(
   attempt: Attempt,
   signal: AbortSignal,
 ): CallFacts {
-  const record = memory.doc?.records[job.id];
-  const old = memory.doc === undefined ? undefined : deepFreeze(baseOf(memory.doc, record));
+  const record = memory.doc?.record(job.id);
+  const old = deepFreeze(memory.doc?.baseOf(record));
   return {
     object: snapshot.object,
     uid: snapshot.uid,
@@ -184,9 +188,9 @@ function factsOf(
   };
 }
 
-/** Ends the call and counts it. */
+/** Ends the call. */
 function judge(
-  { deps, state, memory, snapshot, job }: Execution,
+  { deps, state, memory, job }: Execution,
   result: CallResult,
   attempt: Attempt,
   policy: Pick<Handler, 'retries' | 'backoff'>,
@@ -195,6 +199,11 @@ function judge(
   if (outcome.kind === 'superseded' && state.running?.superseded === true) memory.spared.add(job.id);
   else memory.spared.delete(job.id);
   state.running = undefined;
+  return outcome;
+}
+
+/** Counts and tells. After the outcome is pending: nothing that goes wrong in telling may lose it. */
+function report({ deps, snapshot, job }: Execution, outcome: Outcome): void {
   const facts = { ...naming(snapshot), handler: job.id };
   switch (outcome.kind) {
     case 'ok':
@@ -212,7 +221,6 @@ function judge(
       deps.logger.error(`Handler "${job.id}" failed for good on this input`, { ...facts, error: outcome.error });
       break;
   }
-  return outcome;
 }
 
 function naming({ name, uid, resourceVersion }: Snapshot): Record<string, unknown> {

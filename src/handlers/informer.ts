@@ -22,8 +22,9 @@ export interface InformerOptions {
  * Keeps the table up to date: list, watch from there, and when the watch ends, for whatever reason, again. A list is
  * taken as a difference, so an object that went away in between is found out (A1').
  *
- * Waits by backoff between two lists. The backoff begins anew once a watch has delivered something: a source that
- * accepts the list and refuses every watch must not be listed in a tight loop.
+ * Waits by backoff between two lists. The backoff begins anew once a watch has delivered something, or has lived longer
+ * than the longest wait: a quiet watch that is cut every hour is no failure, but a source that accepts the list and
+ * refuses every watch must not be listed in a tight loop.
  *
  * Each list and watch has a signal of its own, for sources that leave their listeners behind: however often it is
  * listed again, `signal` has the listeners of one.
@@ -33,13 +34,20 @@ export interface InformerOptions {
 export async function inform(options: InformerOptions, signal: AbortSignal): Promise<void> {
   const { table, clock, random, backoff, logger } = options;
   let failures = 0;
-  const onDelivery = (): void => {
-    failures = 0;
+  let watchedFromMs = Number.POSITIVE_INFINITY;
+  const hooks: WatchHooks = {
+    onWatch: () => {
+      watchedFromMs = clock.now();
+    },
+    onDelivery: () => {
+      failures = 0;
+    },
   };
   while (!signal.aborted) {
+    watchedFromMs = Number.POSITIVE_INFINITY;
     try {
       // A source that does not obey its signal must not keep the controller from stopping.
-      await untilAborted((own) => listAndWatch(options, own, onDelivery), [signal]);
+      await untilAborted((own) => listAndWatch(options, own, hooks), [signal]);
       if (signal.aborted) return;
       logger.warn('The watch of the source has ended: listing again');
     } catch (error) {
@@ -48,19 +56,27 @@ export async function inform(options: InformerOptions, signal: AbortSignal): Pro
       if (error instanceof IdentityChangedError) table.vanishAll();
       logger.warn('Cannot go on watching the source: listing again', { error, failures });
     }
+    if (clock.now() - watchedFromMs > backoff.maxMs) failures = 0;
     await abortableSleep(clock, backoffDelayMs(failures++, backoff, random), signal);
   }
 }
 
-async function listAndWatch(options: InformerOptions, signal: AbortSignal, onDelivery: () => void): Promise<void> {
+interface WatchHooks {
+  /** The list is taken in, the watch begins. */
+  readonly onWatch: () => void;
+  readonly onDelivery: () => void;
+}
+
+async function listAndWatch(options: InformerOptions, signal: AbortSignal, hooks: WatchHooks): Promise<void> {
   const { source, table } = options;
   const list = await source.list({ signal });
   if (signal.aborted) return;
   table.observeList(list);
   options.onList(list);
+  hooks.onWatch();
   for await (const item of source.watch({ after: list.resourceVersion, signal })) {
     if (signal.aborted) return;
-    onDelivery();
+    hooks.onDelivery();
     if (item.type === 'deleted') table.observeDeletion(item);
     else if (item.type !== 'bookmark') table.observe(item.object);
   }

@@ -1,6 +1,7 @@
+import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isComplete, isPlannedAt } from './jobs.ts';
 import type { ObjectState } from './object-memory.ts';
-import { emptyDocument, type HandlerRecord, isSettled, type ProgressDocument, subRecordId } from './record.ts';
+import { type HandlerRecord, isSettled, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { View } from './view.ts';
@@ -52,7 +53,7 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
     uid: snapshot.uid,
     resourceVersion: snapshot.resourceVersion,
     deleting: snapshot.deleting,
-    settled: inScope.every(({ id, digest }) => digest !== undefined && isSettled(doc.records[id], digest)),
+    settled: inScope.every(({ id, digest }) => digest !== undefined && isSettled(doc.record(id), digest)),
     succeeded: inScope.every(
       ({ digest, succeeded, state }) => digest !== undefined && state === 'ok' && succeeded === digest,
     ),
@@ -60,9 +61,9 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   };
 }
 
-function statusesOf(handler: Handler, snapshot: Snapshot, doc: ProgressDocument): HandlerStatus[] {
+function statusesOf(handler: Handler, snapshot: Snapshot, doc: DocumentVersion): HandlerStatus[] {
   const view = snapshot.viewOf(handler);
-  const record = doc.records[handler.id];
+  const record = doc.record(handler.id);
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
   const isDone = isPlanned && isComplete(handler, doc, snapshot);
@@ -70,7 +71,7 @@ function statusesOf(handler: Handler, snapshot: Snapshot, doc: ProgressDocument)
   const subs = (record?.plan ?? []).map((entry) => {
     const id = subRecordId(handler.id, entry.id);
     const subView = isPlanned ? snapshot.viewOfSub(handler, entry) : undefined;
-    return statusOf(id, subView, doc.records[id], snapshot.faultOf(id), undefined);
+    return statusOf(id, subView, doc.record(id), snapshot.faultOf(id), undefined);
   });
   return [parent, ...subs];
 }

@@ -1,5 +1,8 @@
+import type { Clock } from '../types/clock.ts';
+import type { Agenda } from './agenda.ts';
 import type { RunningCall } from './call.ts';
-import { emptyDocument, type ProgressDocument } from './record.ts';
+import { type DocumentVersion, emptyDocument } from './document-version.ts';
+import type { Attempt } from './record.ts';
 import type { SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -11,7 +14,9 @@ const UNSURE_MAX = 64;
 
 /** A change to the document that has happened in the world and waits to be written. Can be done over (A12'). */
 export interface PendingOutcome {
-  readonly apply: (doc: ProgressDocument) => ProgressDocument;
+  readonly apply: (doc: DocumentVersion) => DocumentVersion;
+  /** It replaces a plan, so records may leave. */
+  readonly replans: boolean;
 }
 
 /** What a write of ours carried. */
@@ -45,7 +50,9 @@ export interface RebuildRest {
 export class UidMemory {
   readonly uid: string;
   /** The document as last read or written; `undefined` before the first read. */
-  doc: ProgressDocument | undefined;
+  doc: DocumentVersion | undefined;
+  /** What is due on the state that was looked at last, for as long as there is anything and `doc` is followed by it. */
+  agenda: Agenda | undefined;
   /** This process has read the object itself, not only heard of it (A12'). */
   fresh = false;
   pending: PendingOutcome | undefined;
@@ -62,15 +69,40 @@ export class UidMemory {
   /** Passes in a row that opened an attempt and then began anew on a newer state. */
   restarts = 0;
   readonly #unsure = new Map<string, SentWrite>();
+  #applied:
+    | { readonly doc: DocumentVersion; readonly outcome: PendingOutcome; readonly result: DocumentVersion }
+    | undefined;
 
   constructor(uid: string) {
     this.uid = uid;
   }
 
   /** The document with what waits to be written. */
-  effective(name: string): ProgressDocument {
+  effective(name: string): DocumentVersion {
     const doc = this.doc ?? emptyDocument(this.uid, name);
-    return this.pending === undefined ? doc : this.pending.apply(doc);
+    const outcome = this.pending;
+    if (outcome === undefined) return doc;
+    if (this.#applied?.doc !== doc || this.#applied.outcome !== outcome) {
+      this.#applied = { doc, outcome, result: outcome.apply(doc) };
+    }
+    return this.#applied.result;
+  }
+
+  /**
+   * The monotonic time from which on a job may run. The stored one is wall time, for other processes: it is read once,
+   * and believed for at most the delay that was meant (A4'). Subs of a parent that cannot be rebuilt rest as long as that.
+   */
+  wakeOf(id: string, attempt: Attempt | undefined, clock: Clock): number {
+    const slash = id.indexOf('/');
+    const restMs = slash < 0 ? 0 : (this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
+    if (attempt === undefined || attempt.wakeAtWallMs === 0) return restMs;
+    let known = this.deadlines.get(id);
+    if (known?.wakeAtWallMs !== attempt.wakeAtWallMs) {
+      const leftMs = Math.min(Math.max(0, attempt.wakeAtWallMs - clock.wallTime()), attempt.delayMs);
+      known = { wakeAtWallMs: attempt.wakeAtWallMs, deadlineClockMs: clock.now() + leftMs };
+      this.deadlines.set(id, known);
+    }
+    return Math.max(known.deadlineClockMs, restMs);
   }
 
   /** Remembers a write that may or may not have happened. */
@@ -81,25 +113,32 @@ export class UidMemory {
   }
 
   /** Takes a document just read; if one of our doubtful writes made it, that write has happened (row 21). */
-  reload(doc: ProgressDocument): SentWrite | undefined {
+  reload(doc: DocumentVersion): void {
     this.doc = doc;
-    const sent = this.#unsure.get(doc.writeId);
-    if (sent !== undefined) this.landed(sent);
-    return sent;
+    this.agenda = undefined;
+    const sent = this.#unsure.get(doc.header.writeId);
+    if (sent !== undefined) this.#landed(sent);
+    this.#trim();
   }
 
   /** A write of ours is the present document, so no earlier one can land any more. */
-  landed(sent: SentWrite): void {
+  wrote(doc: DocumentVersion, sent: SentWrite): void {
+    this.doc = doc;
+    this.#landed(sent);
+    if (sent.outcome?.replans === true) this.#trim();
+  }
+
+  #landed(sent: SentWrite): void {
     if (sent.outcome === this.pending) this.pending = undefined;
+    this.#applied = undefined;
     if (sent.opened !== undefined) this.opened.set(sent.opened.id, sent.opened.episode);
     this.#unsure.clear();
   }
 
   /** Forgets what belongs to records that are gone. */
-  trim(): void {
-    const records = this.doc?.records ?? {};
+  #trim(): void {
     for (const map of [this.closures, this.opened, this.deadlines, this.rebuilds, this.spared]) {
-      for (const id of map.keys()) if (!Object.hasOwn(records, id)) map.delete(id);
+      for (const id of map.keys()) if (this.doc?.record(id) === undefined) map.delete(id);
     }
   }
 }

@@ -27,15 +27,26 @@ export interface RetryPolicy {
 export function outcomeOf(result: CallResult, attempt: Attempt, policy: RetryPolicy, random: Random): Outcome {
   if (result.ok) return { kind: 'ok' };
   const { error } = result;
-  if (error instanceof PermanentError) return { kind: 'permanent', error };
+  const asks = askedBy(error);
+  if (asks === 'never') return { kind: 'permanent', error };
   if (result.aborted) return { kind: 'superseded' };
   if (attempt.failures + 1 > policy.retries) return { kind: 'permanent', error };
-  const asked = error instanceof TemporaryError ? error.delayMs : undefined;
-  const delayMs =
-    asked !== undefined && Number.isFinite(asked)
-      ? Math.max(1, asked)
-      : backoffDelayMs(attempt.failures, policy.backoff, random);
+  const delayMs = asks === undefined ? backoffDelayMs(attempt.failures, policy.backoff, random) : Math.max(1, asks);
   return { kind: 'temporary', delayMs, error };
+}
+
+/**
+ * What an error asks for: no other attempt, one after so many ms, or nothing. An error can be anything, also something
+ * that throws when it is looked at; that asks for nothing.
+ */
+function askedBy(error: unknown): 'never' | number | undefined {
+  try {
+    if (error instanceof PermanentError) return 'never';
+    const delayMs = error instanceof TemporaryError ? error.delayMs : undefined;
+    return Number.isFinite(delayMs) ? delayMs : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The attempt after its outcome, in absolute terms: written twice it is the same. */

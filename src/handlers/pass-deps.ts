@@ -1,3 +1,4 @@
+import type { Pacer } from '../queue/pacer.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
@@ -27,6 +28,8 @@ export interface PassDeps {
   readonly handlers: readonly Handler[];
   readonly policy: 'supersede' | 'complete';
   readonly clock: Clock;
+  /** Counts calls; the queue counts passes with the same one. */
+  readonly pacer: Pacer;
   readonly random: Random;
   readonly logger: Logger;
   readonly table: ObjectTable;

@@ -1,10 +1,11 @@
 import type { RunResult } from '../queue/keyed-queue.ts';
+import { Agenda } from './agenda.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
+import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
-import { isSameJob, type Job, type JobList, jobsOf, type WakeOf } from './jobs.ts';
+import { isSameJob, type Job } from './jobs.ts';
 import { type ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
-import type { Attempt } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** How often in a row a pass may begin anew on a newer state after it has opened an attempt (see `#begin`). */
@@ -27,6 +28,9 @@ const STALE_READ_DELAY_MS = 1000;
  * The pass is left, for a new one on the newest state, as soon as the next job is another one there (A10'); except that
  * a pass which has run a parent runs one leaf on the same state, so that edits faster than the parent cannot starve all
  * subs, and that with `complete` a pass which has begun to call goes on to its end.
+ *
+ * Calls and stores that never wait for anything make one chain of promises of it, which nothing else can interrupt: so
+ * every call but the first, which the queue has counted, is a step of the pacer.
  */
 export async function runPass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
   deps.counters.passes++;
@@ -70,10 +74,11 @@ class Pass {
 
   async run(): Promise<RunResult> {
     if (this.#memory.doc === undefined) await reload(this.#deps, this.#state, this.#memory);
+    this.#memory.agenda?.begin();
     const blocked = await this.#readFirst();
     if (blocked !== undefined) return blocked;
     while (!this.#deps.stopping.aborted && this.#isAlive()) {
-      const job = this.#jobs(this.#snapshot).due.find(({ id }) => !this.#ran.has(id));
+      const job = this.#firstOn(this.#snapshot);
       if (job === undefined) break;
       const forced = this.#isForced();
       if (!forced && !isSameJob(job, this.#newest())) break;
@@ -81,6 +86,7 @@ class Pass {
       if (begun === 'again') return 'again';
       if (begun !== 'carried') break;
       await this.#execute(job, forced);
+      for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
     if (this.#memory.pending !== undefined) await commit(this.#deps, this.#state, this.#memory, undefined);
     return this.#next();
@@ -92,10 +98,9 @@ class Pass {
    */
   async #readFirst(): Promise<RunResult | undefined> {
     const memory = this.#memory;
-    const doc = memory.effective(this.#state.name);
-    const isKnownOld = isOlder(this.#deps, this.#snapshot, doc);
+    const isKnownOld = isOlder(this.#deps, this.#snapshot, this.#doc());
     if (!this.#isAlive() || (memory.fresh && !isKnownOld)) return undefined;
-    if (!isKnownOld && this.#jobs(this.#snapshot).due.length === 0) return undefined;
+    if (!isKnownOld && this.#firstOn(this.#snapshot) === undefined) return undefined;
     await readObject(this.#deps, this.#state);
     memory.fresh = true;
     const newest = this.#state.newest;
@@ -113,7 +118,7 @@ class Pass {
    */
   async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
     const memory = this.#memory;
-    const record = memory.doc?.records[job.id];
+    const record = memory.doc?.record(job.id);
     const isOpen = record?.attempt?.digest === job.digest && record.attempt.state === 'open';
     const isOpenHere = isOpen && memory.opened.get(job.id) === record.episode;
     if (memory.pending !== undefined || !isOpenHere) {
@@ -142,7 +147,10 @@ class Pass {
     this.#called = true;
     const result: ExecutionResult =
       entry === undefined ? await executeHandler(execution) : await executeSub(execution, entry);
-    if (result === 'planned') this.#hasPlanned = true;
+    if (result === 'planned') {
+      this.#hasPlanned = true;
+      this.#memory.agenda?.addSubs(job.handler, this.#doc());
+    }
     if (result === 'leaf') this.#hasLeaf = true;
     // A sub whose parent has just planned otherwise may be called in this pass, if it is still planned.
     if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(job.id);
@@ -163,39 +171,34 @@ class Pass {
     return this.#state.newest ?? this.#snapshot;
   }
 
-  #jobs(snapshot: Snapshot): JobList {
-    const doc = this.#memory.effective(this.#state.name);
-    return jobsOf(snapshot, doc, this.#deps.handlers, this.#deps.clock.now(), this.#wakeOf);
+  #doc(): DocumentVersion {
+    return this.#memory.effective(this.#state.name);
   }
 
-  /**
-   * The monotonic deadline of a waiting attempt. The stored one is wall time, for other processes: it is read once, and
-   * believed for at most the delay that was meant (A4'). Subs of a parent that cannot be rebuilt rest as long as that.
-   */
-  readonly #wakeOf: WakeOf = (id: string, attempt: Attempt | undefined): number => {
-    const { deadlines, rebuilds } = this.#memory;
-    const { clock } = this.#deps;
-    const slash = id.indexOf('/');
-    const restMs = slash < 0 ? 0 : (rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
-    if (attempt === undefined || attempt.wakeAtWallMs === 0) return restMs;
-    let known = deadlines.get(id);
-    if (known?.wakeAtWallMs !== attempt.wakeAtWallMs) {
-      const leftMs = Math.min(Math.max(0, attempt.wakeAtWallMs - clock.wallTime()), attempt.delayMs);
-      known = { wakeAtWallMs: attempt.wakeAtWallMs, deadlineClockMs: clock.now() + leftMs };
-      deadlines.set(id, known);
+  /** What is to be done on a state: kept from the last pass if that was on it, too. */
+  #agendaOf(snapshot: Snapshot): Agenda {
+    const memory = this.#memory;
+    if (memory.agenda?.snapshot !== snapshot) {
+      const { handlers, clock } = this.#deps;
+      memory.agenda = new Agenda(snapshot, this.#doc(), handlers, (id, attempt) => memory.wakeOf(id, attempt, clock));
     }
-    return Math.max(known.deadlineClockMs, restMs);
-  };
+    return memory.agenda;
+  }
+
+  #firstOn(snapshot: Snapshot): Job | undefined {
+    return this.#agendaOf(snapshot).next(this.#doc(), this.#deps.clock.now(), this.#ran);
+  }
 
   /** What the queue is to do with the object now. */
   #next(): RunResult {
     const newest = this.#state.newest;
     if (newest === undefined || newest.uid !== this.#snapshot.uid) return 'again';
     if (newest.deleting) return 'idle';
-    const { due, wakeClockMs } = this.#jobs(newest);
-    if (due.length > 0) return 'again';
-    return wakeClockMs === Number.POSITIVE_INFINITY
-      ? 'idle'
-      : { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
+    const isDue = this.#firstOn(newest) !== undefined;
+    const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
+    if (isDue || hasHeld) return 'again';
+    if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
+    this.#memory.agenda = undefined;
+    return 'idle';
   }
 }

@@ -5,11 +5,14 @@ export type Path = readonly string[];
 
 /**
  * Reads `'spec.replicas'` or, where a key has a dot in it, the JSON pointer `'/metadata/annotations/a.b~1c'`.
- * Throws `TypeError` for what is no string, for an empty path and for an empty key.
+ * Throws `TypeError` for what is no string, for an empty path or key, and for a malformed escape in a pointer.
  */
 export function parsePath(field: string): Path {
   if (typeof field !== 'string') throw new TypeError(`Cannot use a field: it is of type ${typeof field}, not a string`);
   const path = field.startsWith('/') ? field.slice(1).split('/').map(unescapeSegment) : field.split('.');
+  if (field.startsWith('/') && /~(?![01])/.test(field)) {
+    throw new TypeError(`Cannot use field "${field}": it has a "~" that is neither "~0" nor "~1"`);
+  }
   if (path.some((key) => key === '')) throw new TypeError(`Cannot use field "${field}": it has an empty key`);
   return path;
 }

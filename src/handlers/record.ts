@@ -1,5 +1,6 @@
 /**
- * What is remembered about an object, as plain JSON data and pure functions on it.
+ * What is remembered about an object, as plain JSON data: the form in which it is stored. `DocumentVersion` is the one in
+ * which it is worked on.
  *
  * ```text
  *   document  uid, name, gen 7, writeId, tick 12, resourceVersion "41"
@@ -73,10 +74,6 @@ export interface PlanEntry {
   readonly selected?: string;
 }
 
-export function emptyDocument(uid: string, name: string): ProgressDocument {
-  return { uid, name, gen: 0, writeId: '', tick: 0, resourceVersion: '', records: {}, bases: {} };
-}
-
 export function subRecordId(parentId: string, subId: string): string {
   return `${parentId}/${subId}`;
 }
@@ -84,80 +81,4 @@ export function subRecordId(parentId: string, subId: string): string {
 /** Whether the last opened attempt was on this digest and has its final outcome (A3'). */
 export function isSettled(record: HandlerRecord | undefined, digest: string): boolean {
   return record?.attempt?.digest === digest && record.attempt.state !== 'open';
-}
-
-/**
- * Opens an attempt. An attempt already open on the digest keeps its episode and its count; any other digest, or a
- * settled one opened anew, begins an episode.
- */
-export function openAttempt(doc: ProgressDocument, id: string, digest: string): ProgressDocument {
-  const tick = doc.tick + 1;
-  const before = doc.records[id];
-  const goesOn = before?.attempt?.digest === digest && before.attempt.state === 'open';
-  const record: HandlerRecord = {
-    ...(before ?? { done: null }),
-    attempt: goesOn && before.attempt !== null ? before.attempt : freshAttempt(digest),
-    at: tick,
-    episode: goesOn ? before.episode : tick,
-  };
-  return { ...doc, tick, records: { ...doc.records, [id]: record } };
-}
-
-function freshAttempt(digest: string): Attempt {
-  return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
-}
-
-/**
- * Writes the outcome of an attempt. Nothing happens if the record is gone (the sub left the plan) or has another
- * attempt by now; so it may be done over after a conflict, and twice is once.
- */
-export function settleAttempt(doc: ProgressDocument, id: string, episode: number, attempt: Attempt): ProgressDocument {
-  const before = doc.records[id];
-  if (before === undefined || before.episode !== episode || before.attempt?.digest !== attempt.digest) return doc;
-  // A retry that needed no intent was not stamped when it began; its turn counts all the same.
-  const tick = before.at === doc.tick ? doc.tick : doc.tick + 1;
-  return { ...doc, tick, records: { ...doc.records, [id]: { ...before, attempt, at: tick } } };
-}
-
-/**
- * Makes a plan the parent's own. Subs that stay keep their records, subs that left lose them (no retire hook yet), new
- * ones stand in line from this tick on: from 0, plans with ever new ids would starve the old ones (A5').
- */
-export function adoptPlan(doc: ProgressDocument, parentId: string, plan: readonly PlanEntry[]): ProgressDocument {
-  const parent = doc.records[parentId];
-  if (parent === undefined) return doc;
-  const wanted = new Map(plan.map((entry) => [subRecordId(parentId, entry.id), entry]));
-  const records: Record<string, HandlerRecord> = {};
-  const prefix = subRecordId(parentId, '');
-  for (const [id, record] of Object.entries(doc.records)) {
-    if (!id.startsWith(prefix) || wanted.has(id)) records[id] = record;
-  }
-  for (const id of wanted.keys()) records[id] ??= { attempt: null, done: null, at: doc.tick, episode: 0 };
-  const { plan: _before, ...rest } = parent;
-  records[parentId] = plan.length === 0 ? rest : { ...rest, plan };
-  return withBases({ ...doc, records }, {});
-}
-
-/** Records a success that `old` may refer to from now on, with its view. */
-export function markDone(doc: ProgressDocument, id: string, digest: string, view: unknown): ProgressDocument {
-  const before = doc.records[id];
-  if (before === undefined || before.done === digest) return doc;
-  return withBases({ ...doc, records: { ...doc.records, [id]: { ...before, done: digest } } }, { [digest]: view });
-}
-
-/** Keeps exactly the bases that some `done` names. */
-function withBases(doc: ProgressDocument, added: Readonly<Record<string, unknown>>): ProgressDocument {
-  const bases: Record<string, unknown> = {};
-  for (const { done } of Object.values(doc.records)) {
-    if (done === null) continue;
-    if (Object.hasOwn(doc.bases, done)) bases[done] = doc.bases[done];
-    else if (Object.hasOwn(added, done)) bases[done] = added[done];
-  }
-  return { ...doc, bases };
-}
-
-/** The view of the last success, `undefined` if there was none or it is lost (A6'). */
-export function baseOf(doc: ProgressDocument, record: HandlerRecord | undefined): unknown {
-  const done = record?.done ?? null;
-  return done !== null && Object.hasOwn(doc.bases, done) ? doc.bases[done] : undefined;
 }

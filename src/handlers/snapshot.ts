@@ -1,9 +1,9 @@
 import type { SourceObject } from '../types/source.ts';
-import { deepFreeze } from './freeze.ts';
+import { handOut } from './freeze.ts';
 import { parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import type { Handler } from './registry.ts';
-import { type DefaultView, digestOfSub, type View, viewOfPart } from './view.ts';
+import { type DefaultView, digestOfSub, type View, viewOfData, viewOfPart } from './view.ts';
 
 /** How states are looked at; the same for all of a controller. */
 export interface ViewRules {
@@ -40,9 +40,12 @@ export class Snapshot {
     this.#rules = rules;
   }
 
-  /** The content, deep-frozen on first use: by then somebody is going to look at it. */
+  /**
+   * The content, deep-frozen on first use: by then somebody is going to look at it. The same each time, except that bytes
+   * are copied for everybody who asks (I5').
+   */
   get object(): unknown {
-    return deepFreeze(this.#object);
+    return handOut(this.#object);
   }
 
   /** What a handler sees; `undefined` if the object is not for it. */
@@ -74,9 +77,9 @@ export class Snapshot {
   }
 
   #makeView(handler: Handler): View | undefined {
-    if (handler.when !== undefined && !handler.when(this.object)) return undefined;
+    if (handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
-    if (handler.select !== undefined) return viewOfPart(deepFreeze(handler.select(this.object)));
+    if (handler.select !== undefined) return viewOfData(handler.select(this.object));
     this.#default ??= this.#rules.defaultView(this.object);
     return this.#default;
   }
@@ -91,4 +94,12 @@ export class Snapshot {
       return undefined;
     }
   }
+}
+
+/** What a filter says. A promise is no answer: taken for one, it would let every object in. */
+function isTrue(answer: unknown): boolean {
+  if (typeof answer === 'object' && answer !== null && 'then' in answer) {
+    throw new TypeError('Cannot filter objects: when returned a promise, not a boolean');
+  }
+  return Boolean(answer);
 }

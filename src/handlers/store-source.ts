@@ -22,7 +22,8 @@ export interface StoreSourceOptions {
  * ```
  *
  * The store's identity is part of the uid, since an embedded store begins again at revision 1 with every process: without
- * it a record kept from an earlier process would be taken for that of a new object.
+ * it a record kept from an earlier process would be taken for that of a new object. Records under another identity are
+ * those of objects that are gone, whatever their numbers.
  *
  * No key is ever `deleting`. Reads are those of the store: fresh on an embedded one; on a replica as fresh as that is,
  * for which {@link ObjectSource} makes an exception.
@@ -87,6 +88,10 @@ class StoreSource<V> implements ObjectSource<V> {
 
   compare(a: string, b: string): number {
     return Number(a) - Number(b);
+  }
+
+  owns(uid: string): boolean {
+    return this.#identity === undefined || this.#identity === '' || uid.endsWith(`@${this.#identity}`);
   }
 
   #itemOf(event: WatchEvent<V>): SourceWatchItem<V> {

@@ -1,10 +1,10 @@
 import type { Logger } from '../types/logger.ts';
-import type { SourceList } from '../types/source.ts';
+import type { ObjectSource, SourceList } from '../types/source.ts';
 import type { ProgressStore } from './progress.ts';
 
 export interface SweeperOptions {
   readonly progress: ProgressStore;
-  readonly compare: (a: string, b: string) => number;
+  readonly source: Pick<ObjectSource, 'compare' | 'owns'>;
   /** Whether an object with this uid is known to live under the name. */
   readonly isAlive: (name: string, uid: string) => boolean;
   readonly logger: Logger;
@@ -13,8 +13,14 @@ export interface SweeperOptions {
 }
 
 /**
- * Deletes the documents of objects that went away while nobody was looking. A list that is older than a document proves
- * nothing about its object.
+ * Deletes the documents of objects that went away while nobody was looking.
+ *
+ * | uid of the document | version in it | what becomes of it |
+ * | --- | --- | --- |
+ * | lives, as far as is known | any | stays |
+ * | of the source's data | above that of the list | stays: an older list proves nothing about its object |
+ * | of the source's data | not above | goes |
+ * | of data that was replaced (`source.owns` says no) | any, it compares with nothing | goes: the whole data is gone |
  *
  * One sweep at a time: lists that come in meanwhile leave the newest of them to sweep by, so a progress store that is
  * slower than the source relists has at most one `list` or `delete` of a sweep to answer.
@@ -58,11 +64,14 @@ export class Sweeper {
   }
 
   async #sweepBy(list: SourceList): Promise<void> {
-    const { progress, compare, isAlive, stopping } = this.#options;
+    const { progress, source, isAlive, stopping } = this.#options;
     for (const { uid, name, resourceVersion } of await progress.list()) {
       if (stopping.aborted) return;
       if (isAlive(name, uid)) continue;
-      if (resourceVersion === '' || compare(resourceVersion, list.resourceVersion) <= 0) await progress.delete(uid);
+      const isForeign = source.owns?.(uid) === false;
+      const mayLive = (): boolean =>
+        resourceVersion !== '' && source.compare(resourceVersion, list.resourceVersion) > 0;
+      if (isForeign || !mayLive()) await progress.delete(uid);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { createEssenceHasherWith, type EssenceHasher } from '../core/essence-hasher.ts';
 import { coreModule } from '../core/module.ts';
-import { ValueError } from '../types/errors.ts';
+import { frozenCopy } from '../store/json-data.ts';
+import { JsonSyntaxError, ValueError } from '../types/errors.ts';
 import { deepFreeze } from './freeze.ts';
 
 /**
@@ -29,9 +30,27 @@ export function defaultViewBy(
   view: ((object: unknown) => unknown) | undefined,
   essence: EssenceHasher | undefined,
 ): DefaultView {
-  if (view !== undefined) return (object) => viewOfPart(deepFreeze(view(object)));
+  if (view !== undefined) return (object) => viewOfData(view(object));
   const hasher = essence ?? kubernetesHasher();
   return (object) => new EssenceView(hasher, object);
+}
+
+/** The view that user code has made of an object. Throws as `ownData` does. */
+export function viewOfData(data: unknown): View {
+  // The digest first: it has a bound on parts that are shared, and so unfold in a copy.
+  const digest = digestOfView(data);
+  return { value: ownData('make the view', data), digest };
+}
+
+/**
+ * A frozen copy of what user code has made for a handler to see (a selection, args): neither changed by its maker later,
+ * nor frozen under its maker's hands, who may have returned a constant.
+ *
+ * Throws `ValueError` for what is not plain JSON data. An instance of a class is not, though it may look so: what counts
+ * in it may be private, and every other one then equal to it.
+ */
+export function ownData(action: string, data: unknown): unknown {
+  return data === undefined ? undefined : frozenCopy(data, action);
 }
 
 /** The view of a handler that asked for a part of an object, which is frozen. */
@@ -49,7 +68,13 @@ class EssenceView implements View {
   constructor(hasher: EssenceHasher, object: unknown) {
     this.#hasher = hasher;
     this.#object = object;
-    this.digest = hasher.digest(object);
+    try {
+      this.digest = hasher.digest(object);
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError) || !ArrayBuffer.isView(object)) throw error;
+      const reason = `is bytes, and no JSON text: ${error.reason} at byte ${error.offset}; give the handler a select`;
+      throw new ValueError('make the default view', { path: '', reason });
+    }
   }
 
   get value(): unknown {

@@ -50,8 +50,19 @@ function checkTypes(options: BackoffOptions): void {
 /**
  * The wait after failure number `failures` (0 for the first): `base * factor^failures`, at most `max`, less a random
  * share. At least 1 ms, so that a thing which always fails still yields to timers and I/O.
+ *
+ * Waits are for recoveries, so a `random` that fails does not fail them: the wait is then the full one.
  */
 export function backoffDelayMs(failures: number, backoff: Backoff, random: Random): number {
   const fullMs = Math.min(backoff.maxMs, backoff.baseMs * backoff.factor ** failures);
-  return Math.max(1, fullMs * (1 - backoff.jitter * random()));
+  return Math.max(1, fullMs * (1 - backoff.jitter * shareOf(random)));
+}
+
+function shareOf(random: Random): number {
+  try {
+    const share = random();
+    return share >= 0 && share < 1 ? share : 0;
+  } catch {
+    return 0;
+  }
 }

@@ -3,6 +3,7 @@ import { systemRandom } from '../system/system-random.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
 import { type Backoff, type BackoffOptions, backoffDelayMs, resolveBackoff } from './backoff.ts';
+import { Pacer } from './pacer.ts';
 
 /**
  * What a run leaves behind: nothing to do, more to do at once, or something to do in a while. A `hold` is a wait that a
@@ -11,17 +12,19 @@ import { type Backoff, type BackoffOptions, backoffDelayMs, resolveBackoff } fro
 export type RunResult = 'idle' | 'again' | { readonly afterMs: number; readonly hold?: boolean };
 
 export interface KeyedQueueOptions {
-  /** Works on one key. Never entered twice at a time for one key. A rejection makes the key wait by `backoff`. */
+  /** Works on one key. Never entered twice at a time for one key. A failure makes the key wait by `backoff`. */
   readonly run: (key: string) => Promise<RunResult>;
   /** Keys worked on at a time. @default 16 */
   readonly concurrency?: number;
+  /** Counts the runs as steps; whoever makes steps within runs counts them with the same one. @default its own */
+  readonly pacer?: Pacer;
   /** Waits after rejected runs, counted per key. @default { baseMs: 500, factor: 2, maxMs: 60000, jitter: 0.2 } */
   readonly backoff?: BackoffOptions;
   readonly clock?: Clock;
   readonly random?: Random;
-  /** Called after the last key has become idle. */
+  /** Called after the last key has become idle. What it throws is dropped, as with `onError`. */
   readonly onIdle?: () => void;
-  /** Told of every rejected run, with the wait that follows. */
+  /** Told of every failed run, with the wait that follows. */
   readonly onError?: (key: string, error: unknown, delayMs: number) => void;
 }
 
@@ -29,15 +32,12 @@ export interface KeyedQueueCounts {
   readonly queued: number;
   readonly running: number;
   readonly waiting: number;
-  /** Keys in any of the three states. */
+  /** Keys with work to do: in any of the three states, or left behind by `close`. */
   readonly keys: number;
 }
 
-/** Runs started in one go before timers and I/O get their turn. */
-const BURST_MAX = 256;
-
 interface Entry {
-  state: 'queued' | 'running' | 'waiting';
+  state: 'queued' | 'running' | 'waiting' | 'left';
   dirty: boolean;
   hold: boolean;
   failures: number;
@@ -58,6 +58,8 @@ interface Entry {
  *
  * - Serial per key, first come first served among keys, at most `concurrency` at a time.
  * - A notification during a run makes another run after it: the last one is never missed.
+ * - Nothing that `run` or a callback throws stops the queue or a key.
+ * - Timers and I/O get their turn after so many runs (see `Pacer`), also where no run ever waits.
  * - Holds one entry for each key that is not idle, and one timer for each that waits; nothing for idle keys.
  * - Not promised: a run per notification, or any order between keys that wait.
  */
@@ -67,6 +69,7 @@ export class KeyedQueue {
   readonly #backoff: Backoff;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #pacer: Pacer;
   readonly #onIdle: () => void;
   readonly #onError: (key: string, error: unknown, delayMs: number) => void;
   readonly #entries = new Map<string, Entry>();
@@ -74,20 +77,21 @@ export class KeyedQueue {
   readonly #ready = new Set<string>();
   #running = 0;
   #waiting = 0;
-  #burst = 0;
-  #pause: (() => void) | undefined;
+  #isPaused = false;
   #closed = false;
   #drained: (() => void)[] = [];
 
   constructor(options: KeyedQueueOptions) {
     const concurrency = options.concurrency ?? 16;
-    if (!(concurrency >= 1))
-      throw new RangeError(`Cannot open a queue: concurrency must be at least 1, got ${concurrency}`);
+    if (!isCount(concurrency)) {
+      throw new RangeError(`Cannot open a queue: concurrency must be a whole number from 1 on, got ${concurrency}`);
+    }
     this.#run = options.run;
     this.#concurrency = concurrency;
     this.#backoff = resolveBackoff(options.backoff);
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
+    this.#pacer = options.pacer ?? new Pacer(this.#clock);
     this.#onIdle = options.onIdle ?? (() => {});
     this.#onError = options.onError ?? (() => {});
   }
@@ -113,16 +117,16 @@ export class KeyedQueue {
     }
   }
 
-  /** No run starts any more. Running ones go on; waits end. */
+  /** No run starts any more. Running ones go on, unpaced; waits end. Keys with work left stay in `counts.keys`. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#pause?.();
+    this.#pacer.close();
     this.#ready.clear();
-    for (const [key, entry] of this.#entries) {
+    for (const entry of this.#entries.values()) {
       if (entry.state === 'running') continue;
       entry.cancel?.();
-      this.#entries.delete(key);
+      entry.state = 'left';
     }
     this.#waiting = 0;
   }
@@ -139,23 +143,20 @@ export class KeyedQueue {
   }
 
   #startNext(): void {
-    while (!this.#closed && this.#pause === undefined && this.#running < this.#concurrency) {
+    while (!this.#closed && !this.#isPaused && this.#running < this.#concurrency) {
       const next = this.#ready.values().next();
       if (next.done === true) return;
-      if (++this.#burst > BURST_MAX) {
-        this.#yieldToTimers();
+      const turn = this.#pacer.step();
+      if (turn !== undefined) {
+        this.#isPaused = true;
+        turn.then(() => {
+          this.#isPaused = false;
+          this.#startNext();
+        });
         return;
       }
       this.#start(next.value);
     }
-  }
-
-  #yieldToTimers(): void {
-    this.#pause = this.#clock.after(0, () => {
-      this.#pause = undefined;
-      this.#burst = 0;
-      this.#startNext();
-    });
   }
 
   #start(key: string): void {
@@ -166,24 +167,28 @@ export class KeyedQueue {
     entry.dirty = false;
     entry.cancel = undefined;
     this.#running++;
-    this.#run(key).then(
-      (result) => {
-        entry.failures = 0;
-        this.#finish(key, entry, result);
-      },
-      (error: unknown) => {
-        const delayMs = backoffDelayMs(entry.failures++, this.#backoff, this.#random);
-        this.#onError(key, error, delayMs);
-        this.#finish(key, entry, { afterMs: delayMs, hold: true });
-      },
-    );
+    this.#runSafely(key, entry).then((result) => this.#finish(key, entry, result));
+  }
+
+  /** Never rejects, whatever is thrown, and by whom. */
+  async #runSafely(key: string, entry: Entry): Promise<RunResult> {
+    try {
+      const result = await this.#run(key);
+      entry.failures = 0;
+      return result;
+    } catch (error) {
+      const delayMs = backoffDelayMs(entry.failures++, this.#backoff, this.#random);
+      guard(() => this.#onError(key, error, delayMs));
+      return { afterMs: delayMs, hold: true };
+    }
   }
 
   #finish(key: string, entry: Entry, result: RunResult): void {
     this.#running--;
     if (this.#running === 0) for (const resolve of this.#drained.splice(0)) resolve();
     if (this.#closed) {
-      this.#entries.delete(key);
+      if (result === 'idle' && !entry.dirty) this.#entries.delete(key);
+      else entry.state = 'left';
       return;
     }
     const hold = typeof result === 'object' && result.hold === true;
@@ -198,7 +203,7 @@ export class KeyedQueue {
       this.#entries.delete(key);
     }
     this.#startNext();
-    if (this.#entries.size === 0) this.#onIdle();
+    if (this.#entries.size === 0) guard(this.#onIdle);
   }
 
   #wake(key: string, entry: Entry): void {
@@ -210,5 +215,19 @@ export class KeyedQueue {
   #enqueue(key: string, entry: Entry): void {
     entry.state = 'queued';
     this.#ready.add(key);
+  }
+}
+
+/** Whether a number says how many keys may be worked on at a time; `Infinity` does. */
+export function isCount(value: unknown): boolean {
+  return value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 1);
+}
+
+/** Calls what belongs to somebody else. There is nobody to tell what it throws: the queue is who tells of errors. */
+function guard(callback: () => void): void {
+  try {
+    callback();
+  } catch {
+    return;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../types/clock.ts';
 import { StoreFullError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
-import type { Commit } from './commit.ts';
+import type { Change, Commit } from './commit.ts';
 import { Compactor } from './compactor.ts';
 import type { Mvcc } from './mvcc.ts';
 import { checkRetention, type Retention, RetentionKeeper } from './retention.ts';
@@ -40,15 +40,24 @@ export class Applier<V, K extends Key> {
     this.#retention = new RetentionKeeper({ retention, clock, log: mvcc, compactTo: (floor) => this.#trim(floor) });
   }
 
-  /** Publishes one commit. Throws `StoreFullError`, and what `toJSON` of a trusted value throws, with nothing changed. */
-  commit(commit: Commit, action: string): void {
+  /**
+   * Bytes of the values in a commit, as far as retention wants to know; for `commit`, which measures by itself if nobody
+   * did. Of a trusted value this runs `toJSON`, which may throw, and may call the store.
+   */
+  measure(changes: readonly Change[]): number {
+    if (!this.#retention.needsBytes) return 0;
+    let bytes = 0;
+    for (const { cell } of changes) if (cell !== undefined) bytes += this.#mvcc.values.bytes(cell).length;
+    return bytes;
+  }
+
+  /** Publishes one commit. Throws `StoreFullError` with nothing changed. */
+  commit(commit: Commit, action: string, bytes: number = this.measure(commit.changes)): void {
     const mvcc = this.#mvcc;
-    // Before anything is published: of a trusted value, this runs `toJSON`, which may throw.
-    const bytes = this.#retention.needsBytes ? this.#bytesOf(commit) : 0;
     this.#publish(commit, action);
     this.#listener.published(commit);
-    const noted = this.#retention.note(commit.revision, mvcc.window.watchFloor, bytes);
-    const floor = Math.max(noted, mvcc.window.spansFloor);
+    const noted = this.#retention.note(commit, mvcc.window.watchFloor, bytes);
+    const floor = Math.max(mvcc.window.keeping(noted), mvcc.window.spansFloor);
     const isRaised = floor > mvcc.window.compactRevision;
     if (isRaised) this.#raise(floor);
     this.#compactor.onCommit(commit.changes.length, isRaised);
@@ -83,6 +92,31 @@ export class Applier<V, K extends Key> {
     return compactRevision;
   }
 
+  /**
+   * Drops all history, logically and physically, at once: for a commit that does not fit otherwise. `false` if there is
+   * none left to drop.
+   */
+  dropHistory(): boolean {
+    const { window } = this.#mvcc;
+    const isRaised = window.revision > window.compactRevision;
+    if (isRaised) {
+      this.#raise(window.revision);
+      this.#compactor.start();
+    }
+    let hasFreed = isRaised;
+    while (this.#compactor.sliceNow()) hasFreed = true;
+    return hasFreed;
+  }
+
+  /**
+   * Replaces the whole state by that of a list at a later revision, without a difference that leads there. Throws
+   * `StoreFullError` with nothing changed. Watches are the caller's affair.
+   */
+  restart(commit: Commit, action: string): void {
+    this.#mvcc.restart(commit, action);
+    this.stop();
+  }
+
   /** Stops every timer and forgets what was noted: the state was cleared, or the store is closed. */
   stop(): void {
     this.#compactor.stop();
@@ -101,7 +135,8 @@ export class Applier<V, K extends Key> {
     }
   }
 
-  #trim(floor: Revision): void {
+  #trim(oldest: Revision): void {
+    const floor = this.#mvcc.window.keeping(oldest);
     if (floor <= this.#mvcc.window.compactRevision) return;
     this.#raise(floor);
     this.#compactor.start();
@@ -110,11 +145,5 @@ export class Applier<V, K extends Key> {
   #raise(floor: Revision): void {
     this.#mvcc.window.compact(floor, 'trim history');
     this.#listener.compacted();
-  }
-
-  #bytesOf(commit: Commit): number {
-    let bytes = 0;
-    for (const { cell } of commit.changes) if (cell !== undefined) bytes += this.#mvcc.values.bytes(cell).length;
-    return bytes;
   }
 }

@@ -1,17 +1,72 @@
 import type { Key, KeyRange, Revision } from '../types/revision.ts';
+import type { DeleteOptions, GetOptions, PutOptions, SignalOptions } from '../types/store.ts';
 
 /** What embedded stores and replicas check alike in what they are given, before anything else happens. */
 
-/** The revision that `expect` asks for, `undefined` without one. Throws RangeError for what is no revision. */
+/** What a call without options has: known to be right, so that the common case is not looked through. */
+export const NO_OPTIONS: Readonly<Record<never, never>> = Object.freeze({});
+
+export const SIGNAL_NAMES: ReadonlySet<string> = new Set<keyof SignalOptions>(['signal']);
+export const GET_NAMES: ReadonlySet<string> = new Set<keyof GetOptions>(['revision']);
+export const WRITE_NAMES: ReadonlySet<string> = new Set<keyof (PutOptions & DeleteOptions)>([
+  'signal',
+  'expect',
+  'prevKv',
+]);
+const RANGE_NAMES = ['key', 'prefix', 'start', 'end'] as const;
+const RANGE_NAME_SET: ReadonlySet<string> = new Set(RANGE_NAMES);
+export const REQUEST_NAMES: ReadonlySet<string> = new Set([
+  ...RANGE_NAMES,
+  'revision',
+  'limit',
+  'keysOnly',
+  'countOnly',
+  'continue',
+]);
+
+/** Throws TypeError for options that are no object, for a name that is not among them, and for a `signal` that is none. */
+export function checkOptions(options: object, names: ReadonlySet<string>, action: string): void {
+  if (options === NO_OPTIONS) return;
+  checkMembers(options, names, action, 'the options are not an object', 'option');
+  const { signal } = options as SignalOptions;
+  if (signal === undefined) return;
+  if (typeof signal !== 'object' || signal === null || typeof signal.aborted !== 'boolean') {
+    throw new TypeError(`Cannot ${action}: the signal is not an AbortSignal`);
+  }
+}
+
+/** The same for a range that is given alone. */
+export function checkRange(range: object, action: string): void {
+  checkMembers(range, RANGE_NAME_SET, action, 'the range is not an object', 'member of a range');
+}
+
+/** Misspelt names are refused, not ignored: a guard or a limit that silently does not hold is worse than an error. */
+export function checkMembers(
+  part: object,
+  names: ReadonlySet<string>,
+  action: string,
+  notObject: string,
+  what: string,
+): void {
+  if (typeof part !== 'object' || part === null) throw new TypeError(`Cannot ${action}: ${notObject}`);
+  for (const name of Object.keys(part)) {
+    if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown ${what} ${name}`);
+  }
+}
+
+/** The revision that `expect` asks for, `undefined` without one. Throws TypeError, and RangeError for what is no revision. */
 export function checkExpect(
   expect: { readonly modRevision: Revision } | undefined,
   action: string,
 ): Revision | undefined {
   if (expect === undefined) return undefined;
+  checkMembers(expect, EXPECT_NAMES, action, 'expect is not an object', 'member of expect');
   const { modRevision } = expect;
   if (Number.isSafeInteger(modRevision) && modRevision >= 0) return modRevision;
   throw new RangeError(`Cannot ${action}: expect.modRevision is not a safe integer from 0 on`);
 }
+
+const EXPECT_NAMES: ReadonlySet<string> = new Set(['modRevision']);
 
 /** Throws RangeError for what `compact` cannot be asked. */
 export function checkCompact(revision: Revision, action: string): void {
@@ -26,6 +81,7 @@ export function deleteRange<K extends Key>(target: K | KeyRange<K>, hasExpect: b
   if (typeof selected !== 'object' || selected === null) {
     throw new TypeError(`Cannot ${action}: the range is not an object`);
   }
+  checkRange(selected, action);
   if (hasExpect && !('key' in selected)) throw new TypeError(`Cannot ${action}: expect needs a single key`);
   return selected;
 }

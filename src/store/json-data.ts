@@ -9,8 +9,13 @@ interface Place {
 }
 
 /**
- * A deep-frozen private copy of plain JSON data. Own enumerable members with string names are the data; a member whose
- * value is `undefined` is absent, as in JSON text. Throws `ValueError` for anything that JSON would lose or change.
+ * A deep-frozen private copy of plain JSON data, as JSON text has it: of an object its own enumerable members with
+ * string names (one that is `undefined` is absent), of an array its elements. What else hangs on them, symbols,
+ * non-enumerable members, names on an array, is no data and not kept. A getter is read once; -0 becomes 0.
+ *
+ * Throws `ValueError` for every value that JSON text does not have or would change: NaN, `undefined` as an element, a
+ * Date or a Map, an instance of a class or of a subclass of Array, half of a surrogate pair, and what is deeper than
+ * DEPTH_MAX containers.
  */
 export function frozenCopy(value: unknown, action: string): unknown {
   return copyPart(value, action, undefined, 0);
@@ -24,15 +29,15 @@ export function checkJsonData(value: unknown, action: string): void {
 /** Freezes plain data in place; `false` (and nothing promised) if part of it is something a freeze cannot protect. */
 export function freezePlain(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  if (depth > DEPTH_MAX) return false;
-  if (!Array.isArray(value) && !isPlain(value)) return false;
+  if (depth >= DEPTH_MAX || !isPlain(value)) return false;
   for (const member of Object.values(value)) if (!freezePlain(member, depth + 1)) return false;
   Object.freeze(value);
   return true;
 }
 
 function copyPart(value: unknown, action: string, place: Place | undefined, depth: number): unknown {
-  if (!isContainer(value, action, place, depth)) return value;
+  // -0 is 0 in JSON text.
+  if (!isContainer(value, action, place, depth)) return value === 0 ? 0 : value;
   if (Array.isArray(value)) {
     const elements: unknown[] = [];
     for (let index = 0; index < value.length; index++) {
@@ -86,13 +91,16 @@ function isContainer(value: unknown, action: string, place: Place | undefined, d
       throw misfit(action, place, `is not JSON data but ${typeof value}`);
   }
   if (value === null) return false;
-  if (depth > DEPTH_MAX) throw misfit(action, place, `is nested deeper than ${DEPTH_MAX} levels`);
-  if (!Array.isArray(value) && !isPlain(value)) throw misfit(action, place, 'is not a plain object');
+  if (depth >= DEPTH_MAX) throw misfit(action, place, `is nested deeper than ${DEPTH_MAX} levels`);
+  if (!isPlain(value)) {
+    throw misfit(action, place, `is not a plain ${Array.isArray(value) ? 'array' : 'object'}`);
+  }
   return true;
 }
 
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
+  if (Array.isArray(value)) return prototype === Array.prototype;
   return prototype === null || prototype === Object.prototype;
 }
 

@@ -9,7 +9,7 @@ import type { WatchFilter } from '../types/store.ts';
 import type { Commit } from './commit.ts';
 import type { KeySpace } from './keyspace.ts';
 import { keyRow, row } from './row.ts';
-import type { ValuePolicy } from './values.ts';
+import { readValue, type ValuePolicy } from './values.ts';
 import { Window } from './window.ts';
 
 /**
@@ -88,6 +88,34 @@ export class Mvcc<V, K extends Key> {
     this.#lastBatch = undefined;
   }
 
+  /**
+   * Forgets everything and starts with one list, as its first (M15). Throws `StoreFullError` with nothing changed: until
+   * the list is in, the old state is kept beside the new one.
+   */
+  restart(list: Commit, action: string): void {
+    const old = {
+      core: this.#core,
+      window: this.#window,
+      ids: this.#ids,
+      texts: this.#texts,
+      cells: this.#cells,
+      leases: this.#leases,
+    };
+    this.clear();
+    try {
+      this.publish(list, action);
+    } catch (error) {
+      this.#core = old.core;
+      this.#window = old.window;
+      this.#ids = old.ids;
+      this.#texts = old.texts;
+      this.#cells = old.cells;
+      this.#leases = old.leases;
+      throw error;
+    }
+    this.#window.prime(list.revision);
+  }
+
   /** Applies one commit. Throws `StoreFullError` with nothing changed. */
   publish(commit: Commit, action: string): void {
     this.#reserve(commit, action);
@@ -110,16 +138,19 @@ export class Mvcc<V, K extends Key> {
 
   /** One slice of physical compaction; `true` when nothing is left to do. Never changes an answer (M16). */
   compactStep(budget: number): boolean {
-    const { freedSlots, droppedKeys, done } = this.#core.compactStep(this.#window.compactRevision, budget);
-    for (const slot of freedSlots) {
-      this.#cells[slot] = undefined;
-      this.#leases.delete(slot);
+    for (let left = budget; ; ) {
+      const step = this.#core.compactStep(this.#window.compactRevision, left);
+      for (const slot of step.freedSlots) {
+        this.#cells[slot] = undefined;
+        this.#leases.delete(slot);
+      }
+      for (const id of step.droppedKeys) {
+        this.#ids.delete(this.#texts[id] as string);
+        this.#texts[id] = '';
+      }
+      left -= step.entries;
+      if (step.done || left <= 0 || step.entries === 0) return step.done;
     }
-    for (const id of droppedKeys) {
-      this.#ids.delete(this.#texts[id] as string);
-      this.#texts[id] = '';
-    }
-    return done;
   }
 
   /** The live version of a key at a readable revision, -1 if there was none. */
@@ -169,7 +200,7 @@ export class Mvcc<V, K extends Key> {
       version: core.version(slot),
       lease: this.leaseAt(slot),
     };
-    return keysOnly ? keyRow(key, numbers) : row(key, this.values.read(this.#cells[slot]), numbers);
+    return keysOnly ? keyRow(key, numbers) : row(key, readValue(this.values, this.#cells[slot], key), numbers);
   }
 
   // What a watch needs (see WatchSource in src/watch/hub.ts).
@@ -220,26 +251,22 @@ export class Mvcc<V, K extends Key> {
     ) {
       return last.batch;
     }
-    const batch = this.#makeBatch(range, commit, filter, prevKv);
-    const isShareable = this.keys.mode === 'utf8' && batch.events.every(isImmutable);
-    this.#lastBatch = isShareable ? { range, filter, prevKv, compactRevision, batch } : undefined;
-    return batch;
-  }
-
-  #makeBatch(
-    range: ResolvedRange,
-    commit: Revision,
-    filter: WatchFilter | undefined,
-    prevKv: boolean,
-  ): WatchBatch<V, K> {
     // Copied: building events calls the core, which reuses the view.
     const slots = this.#core.eventsAt(range.bytes, commit, filterCode(filter)).slice();
     const span = this.#window.spanAt(commit);
     const before = span === undefined ? commit - 1 : span.after;
+    // Bytes, and what a codec makes that cannot be frozen, are each consumer's own (store:R38).
+    let isShareable = this.keys.mode === 'utf8';
     const events: WatchEvent<V, K>[] = [];
-    for (const slot of slots) events.push(this.#event(slot, prevKv ? this.#previous(slot, before) : -1));
-    const batch = { revision: commit, events: Object.freeze(events) };
-    return Object.freeze(span === undefined ? batch : { ...batch, after: span.after, span: true });
+    for (const slot of slots) {
+      const previous = prevKv ? this.#previous(slot, before) : -1;
+      events.push(this.#event(slot, previous));
+      isShareable &&= this.#isShareable(slot) && (previous < 0 || this.#isShareable(previous));
+    }
+    const own = { revision: commit, events: Object.freeze(events) };
+    const batch: WatchBatch<V, K> = Object.freeze(span === undefined ? own : { ...own, after: span.after, span: true });
+    this.#lastBatch = isShareable ? { range, filter, prevKv, compactRevision, batch } : undefined;
+    return batch;
   }
 
   /**
@@ -284,6 +311,10 @@ export class Mvcc<V, K extends Key> {
     }
     const kv = this.kv(slot);
     return Object.freeze(prevKv === undefined ? { type: 'put', kv } : { type: 'put', kv, prevKv });
+  }
+
+  #isShareable(slot: number): boolean {
+    return this.#core.isTombstone(slot) || this.values.isShareable(this.#cells[slot]);
   }
 
   /** The live version of an event's key at `before`, -1 if there was none or compaction took it (M29). */
@@ -342,15 +373,6 @@ function sameRange(a: ResolvedRange, b: ResolvedRange): boolean {
   if (a === b) return true;
   if (a.kind !== b.kind || a.text !== b.text) return false;
   return a.kind !== 'interval' || b.kind !== 'interval' || a.endText === b.endText;
-}
-
-/** Bytes, and what a codec makes that cannot be frozen, are each consumer's own (store:R38). */
-function isImmutable<V, K extends Key>(event: WatchEvent<V, K>): boolean {
-  const { prevKv } = event;
-  return (
-    (event.type === 'delete' || Object.isFrozen(event.kv.value)) &&
-    (prevKv === undefined || Object.isFrozen(prevKv.value))
-  );
 }
 
 function filterCode(filter: WatchFilter | undefined): 0 | 1 | 2 {

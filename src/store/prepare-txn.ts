@@ -3,6 +3,7 @@ import { DuplicateKeyError, LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key } from '../types/revision.ts';
 import type { Compare, Operation, TxnRequest } from '../types/store.ts';
+import { checkMembers } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 import { checkLimit } from './read.ts';
 
@@ -10,6 +11,14 @@ import { checkLimit } from './read.ts';
 export const TXN_OPERATIONS_MAX = 128;
 
 const ACTION = 'run a transaction';
+
+const TXN_NAMES: ReadonlySet<string> = new Set<keyof TxnRequest<unknown>>(['compare', 'then', 'else']);
+const COMPARE_NAMES: ReadonlySet<string> = new Set<keyof Compare<unknown>>(['key', 'target', 'result', 'value']);
+const OPERATION_NAMES: Readonly<Record<string, ReadonlySet<string> | undefined>> = {
+  put: new Set(['type', 'key', 'value', 'prevKv']),
+  delete: new Set(['type', 'key', 'prefix', 'start', 'end', 'prevKv']),
+  range: new Set(['type', 'key', 'prefix', 'start', 'end', 'limit', 'keysOnly', 'countOnly']),
+};
 
 /** A transaction checked and encoded: nothing in it can fail any more, but for memory. */
 export interface PreparedTxn {
@@ -41,7 +50,7 @@ export type PreparedOperation =
  * `LimitExceededError`, `DuplicateKeyError`, `ValueError`, and what a codec throws.
  */
 export function prepareTxn<V, K extends Key>(mvcc: Mvcc<V, K>, request: TxnRequest<V, K>): PreparedTxn {
-  if (typeof request !== 'object' || request === null) throw new TypeError(`Cannot ${ACTION}: it is not an object`);
+  checkMembers(request, TXN_NAMES, ACTION, 'it is not an object', 'member');
   const { compare = [], then = [], else: otherwise = [] } = request;
   for (const [name, list] of Object.entries({ compare, then, else: otherwise })) {
     if (!Array.isArray(list)) throw new TypeError(`Cannot ${ACTION}: ${name} is not an array`);
@@ -62,7 +71,7 @@ export function prepareTxn<V, K extends Key>(mvcc: Mvcc<V, K>, request: TxnReque
 }
 
 function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, K>): PreparedCompare {
-  checkObject(compare, 'a compare');
+  checkMembers(compare, COMPARE_NAMES, ACTION, 'a compare is not an object', 'member of a compare');
   const { target, result } = compare;
   const text = mvcc.keys.text(compare.key, ACTION);
   if (!['=', '!=', '<', '>'].includes(result)) {
@@ -98,7 +107,11 @@ function prepareBranch<V, K extends Key>(
 }
 
 function prepareOperation<V, K extends Key>(mvcc: Mvcc<V, K>, operation: Operation<V, K>): PreparedOperation {
-  checkObject(operation, 'an operation');
+  if (typeof operation !== 'object' || operation === null) {
+    throw new TypeError(`Cannot ${ACTION}: an operation is not an object`);
+  }
+  const names = OPERATION_NAMES[operation.type];
+  if (names !== undefined) checkMembers(operation, names, ACTION, '', `member of a ${operation.type}`);
   switch (operation.type) {
     case 'put': {
       const text = mvcc.keys.text(operation.key, ACTION);
@@ -117,10 +130,6 @@ function prepareOperation<V, K extends Key>(mvcc: Mvcc<V, K>, operation: Operati
     default:
       throw new TypeError(`Cannot ${ACTION}: an operation has the type ${String((operation as Operation<V>).type)}`);
   }
-}
-
-function checkObject(part: unknown, name: string): void {
-  if (typeof part !== 'object' || part === null) throw new TypeError(`Cannot ${ACTION}: ${name} is not an object`);
 }
 
 /** One branch may not write a key twice: two puts, or a put of a key that a delete of the same branch covers (store:R20). */

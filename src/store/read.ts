@@ -1,27 +1,39 @@
 import { rangeHas } from '../core/key-order.ts';
+import { IdentityChangedError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { GetOptions, RangeRequest, RangeResult } from '../types/store.ts';
+import { checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 
 /** The state of one key. Throws `CompactedError`, `FutureRevisionError`, and for a bad key what `KeySpace.text` throws. */
-export function get<V, K extends Key>(mvcc: Mvcc<V, K>, key: K, options: GetOptions = {}): KeyValue<V, K> | undefined {
+export function get<V, K extends Key>(mvcc: Mvcc<V, K>, key: K, options: GetOptions): KeyValue<V, K> | undefined {
+  checkOptions(options, GET_NAMES, 'get a key');
   const text = mvcc.keys.text(key, 'get a key');
   const slot = mvcc.slotOf(text, mvcc.window.readable(options.revision, 'get a key'));
   return slot < 0 ? undefined : mvcc.kv(slot);
 }
 
+/** The data that are read, for a `continue` that may be about others. */
+export interface ReadData {
+  readonly identity: string;
+  readonly epoch: number;
+}
+
 /**
  * Keys of a range in unsigned byte order, a page at a time if `limit` is given. With `continue`, `count` is that of the
- * rest. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`.
+ * rest. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`, and
+ * `IdentityChangedError` for a `continue` of other data.
  */
-export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<K>): RangeResult<V, K> {
+export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<K>, data: ReadData): RangeResult<V, K> {
   const action = 'range over keys';
   let resolved = mvcc.resolve(request, action);
+  checkOptions(request, REQUEST_NAMES, action);
   const limit = checkLimit(request.limit, action);
-  let revision = request.revision;
+  let { revision } = request;
   if (request.continue !== undefined) {
     const position = parseContinue(request.continue, action);
+    if (!isOf(position, data)) throw new IdentityChangedError(action, data.epoch);
     if (revision !== undefined && !(revision <= 0) && revision !== position.revision) {
       throw new RangeError(
         `Cannot ${action}: the continue token is for revision ${position.revision}, not ${revision}`,
@@ -44,7 +56,7 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   const page = { revision: now, count, kvs: Object.freeze(kvs), more: count > slots.length };
   if (!page.more) return Object.freeze(page);
   const last = mvcc.textAt(slots[slots.length - 1] as number);
-  return Object.freeze({ ...page, continue: formatContinue(at, last) });
+  return Object.freeze({ ...page, continue: formatContinue(data, at, last) });
 }
 
 /** 0 and below are "no limit" (store:C07). Throws RangeError for what is no safe integer. */
@@ -63,19 +75,31 @@ function behind<V, K extends Key>(mvcc: Mvcc<V, K>, range: ResolvedRange, text: 
   return { kind: 'interval', bytes: { start, end: bytes.end }, text: `${text}\0`, endText: undefined, empty: false };
 }
 
-function formatContinue(revision: Revision, text: string): string {
-  return `${revision}:${encodeURIComponent(text)}`;
+interface Position extends ReadData {
+  readonly revision: Revision;
+  readonly text: string;
 }
 
-function parseContinue(token: string, action: string): { revision: Revision; text: string } {
-  const match = /^(\d{1,16}):(.+)$/.exec(token);
-  const revision = Number(match?.[1]);
+/** A revision and the last key mean something in their own data only (D22): `<epoch>:<identity>:<revision>:<key>`. */
+function formatContinue({ epoch, identity }: ReadData, revision: Revision, text: string): string {
+  return `${epoch}:${encodeURIComponent(identity.toWellFormed())}:${revision}:${encodeURIComponent(text)}`;
+}
+
+function parseContinue(token: string, action: string): Position {
+  const match = typeof token === 'string' ? /^(\d{1,16}):([^:]*):(\d{1,16}):(.+)$/.exec(token) : null;
+  const revision = Number(match?.[3]);
   if (match === null || !Number.isSafeInteger(revision) || revision < 1) {
     throw new RangeError(`Cannot ${action}: the continue token is malformed`);
   }
+  const [, epoch, identity = '', , text = ''] = match;
   try {
-    return { revision, text: decodeURIComponent(match[2] as string) };
+    return { epoch: Number(epoch), identity: decodeURIComponent(identity), revision, text: decodeURIComponent(text) };
   } catch (error) {
     throw new RangeError(`Cannot ${action}: the continue token is malformed`, { cause: error });
   }
+}
+
+/** Data without a name may have got one since. */
+function isOf(position: Position, { epoch, identity }: ReadData): boolean {
+  return position.epoch === epoch && (position.identity === '' || position.identity === identity.toWellFormed());
 }

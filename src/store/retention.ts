@@ -4,7 +4,8 @@ import type { Revision } from '../types/revision.ts';
 /**
  * How much history an embedded store or a replica keeps. Counts log entries (one per changed key), not revision
  * numbers, and is judged at the end of each commit and by a timer, never by a read; the newest commit always stays
- * (M18). What is bounded here is history: live keys always stay readable.
+ * (M18). The span of a relist stays together with the revision that it starts from, or nobody could be given it. What
+ * is bounded here is history: live keys always stay readable.
  *
  * A watcher that lags holds nothing back. Keep `events` above the number of writes that one turn of the event loop
  * can make, or a watcher that was woken in that turn is passed before it could run.
@@ -32,6 +33,12 @@ export interface RetainedLog {
   commitFrom(revision: Revision): Revision;
 }
 
+/** What `note` has to know of a commit. */
+export interface NotedCommit {
+  readonly revision: Revision;
+  readonly changes: { readonly length: number };
+}
+
 interface Kept {
   readonly revision: Revision;
   readonly bytes: number;
@@ -42,6 +49,9 @@ const LIMITS = { events: 1, bytes: 0, ageMs: 0 } as const;
 
 /** Validates a `retention` option. Throws TypeError and RangeError. */
 export function checkRetention(retention: Retention): void {
+  if (typeof retention !== 'object' || retention === null) {
+    throw new TypeError('Cannot open a store: retention is not an object');
+  }
   for (const [name, value] of Object.entries(retention) as [string, unknown][]) {
     if (!Object.hasOwn(LIMITS, name)) throw new TypeError(`Cannot open a store: unknown option retention.${name}`);
     const min = LIMITS[name as keyof Retention];
@@ -56,11 +66,11 @@ export interface RetentionKeeperOptions {
   readonly retention: Retention;
   readonly clock: Pick<Clock, 'now' | 'after'>;
   readonly log: RetainedLog;
-  /** Called outside of any commit when age alone demands a higher floor. */
-  readonly compactTo: (revision: Revision) => void;
+  /** Called outside of any commit when age alone demands it, with the oldest commit to keep. */
+  readonly compactTo: (oldest: Revision) => void;
 }
 
-/** Says after each commit how far the low watermark has to rise. Only `bytes` and `ageMs` cost an entry per commit. */
+/** Says after each commit which is the oldest one to keep. Only `bytes` and `ageMs` cost an entry per commit. */
 export class RetentionKeeper {
   readonly #options: RetentionKeeperOptions;
   readonly #eventsMax: number;
@@ -78,13 +88,18 @@ export class RetentionKeeper {
     this.needsBytes = options.retention.bytes !== undefined;
   }
 
-  /** Takes a commit into account; `oldest` is the oldest one kept so far. Returns the revision to compact to, or 0. */
-  note(revision: Revision, oldest: Revision, bytes: number): Revision {
+  /**
+   * Takes a commit into account; `oldest` is the oldest one kept so far. Returns the oldest commit to keep from now
+   * on, or 0 for no change. A commit without a change is no entry of the log: it counts for nothing, and pushes nothing out.
+   */
+  note(commit: NotedCommit, oldest: Revision, bytes: number): Revision {
     const floor = this.#floorByEvents(oldest);
     const { retention, clock } = this.#options;
     if (retention.bytes === undefined && retention.ageMs === undefined) return floor;
-    this.#kept.push({ revision, bytes, at: clock.now() });
-    this.#bytes += bytes;
+    if (commit.changes.length > 0) {
+      this.#kept.push({ revision: commit.revision, bytes, at: clock.now() });
+      this.#bytes += bytes;
+    }
     this.#forgetBelow(Math.max(floor, oldest));
     return Math.max(floor, this.#floorByBytesAndAge());
   }

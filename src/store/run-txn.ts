@@ -6,6 +6,7 @@ import { type Change, putChange, tombstone } from './commit.ts';
 import type { Mvcc } from './mvcc.ts';
 import type { PreparedCompare, PreparedOperation, PreparedTxn } from './prepare-txn.ts';
 import { keyRow, row } from './row.ts';
+import { readValue } from './values.ts';
 
 /** Compares are a conjunction over the state before the transaction; none at all is true (store:R19). */
 export function compareHolds<V, K extends Key>(mvcc: Mvcc<V, K>, txn: PreparedTxn): boolean {
@@ -105,7 +106,7 @@ export class Branch<V, K extends Key> {
 
   #kv(change: Change, keysOnly = false): KeyValue<V, K> {
     const key = this.#mvcc.keys.key(change.text);
-    return keysOnly ? keyRow(key, change) : row(key, this.#mvcc.values.read(change.cell), change);
+    return keysOnly ? keyRow(key, change) : row(key, readValue(this.#mvcc.values, change.cell, key), change);
   }
 }
 

@@ -1,6 +1,7 @@
 import { compareBytes } from '../core/key-order.ts';
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
+import type { Key } from '../types/revision.ts';
 import { freezePlain, frozenCopy } from './json-data.ts';
 
 /**
@@ -14,8 +15,28 @@ export interface ValuePolicy<V> {
   /** A cell for bytes that a backend sent. */
   admitBytes(bytes: Uint8Array): unknown;
   read(cell: unknown): V;
+  /** Whether every `read` of the cell gives the same thing, which nobody can change: then one row serves many readers. */
+  isShareable(cell: unknown): boolean;
   bytes(cell: unknown): Uint8Array;
 }
+
+/** As `policy.read`; what the codec cannot read is a `ValueError` that names the key, with the codec's error as cause. */
+export function readValue<V>(policy: ValuePolicy<V>, cell: unknown, key: Key): V {
+  try {
+    return policy.read(cell);
+  } catch (cause) {
+    const facts = { path: '', reason: `of key ${nameOf(key)} was not decoded by the codec`, key };
+    throw new ValueError('read a value', facts, { cause });
+  }
+}
+
+/** Short enough for a message, whatever the key. */
+function nameOf(key: Key): string {
+  const name = typeof key === 'string' ? key : `${key}`;
+  return JSON.stringify(name.length > KEY_CHARS_MAX ? `${name.slice(0, KEY_CHARS_MAX)}...` : name);
+}
+
+const KEY_CHARS_MAX = 100;
 
 /**
  * Values live as they are: strings and other primitives as themselves, bytes copied in and out (`Object.freeze` cannot
@@ -50,6 +71,10 @@ export class PlainValues<V> implements ValuePolicy<V> {
     return (cell instanceof Uint8Array ? cell.slice() : cell) as V;
   }
 
+  isShareable(cell: unknown): boolean {
+    return !(cell instanceof Uint8Array);
+  }
+
   bytes(cell: unknown): Uint8Array {
     if (cell instanceof Uint8Array) return cell;
     return this.#encoder.encode(typeof cell === 'string' ? cell : JSON.stringify(cell));
@@ -64,6 +89,10 @@ export class TrustedValues<V> extends PlainValues<V> {
 
   override read(cell: unknown): V {
     return cell as V;
+  }
+
+  override isShareable(_cell: unknown): boolean {
+    return true;
   }
 }
 
@@ -112,6 +141,11 @@ export class EncodedValues<V> implements ValuePolicy<V> {
       encoded.isDecoded = true;
     }
     return value;
+  }
+
+  /** Known once it was read: only what a freeze protects is kept decoded. */
+  isShareable(cell: unknown): boolean {
+    return (cell as EncodedCell).isDecoded;
   }
 
   bytes(cell: unknown): Uint8Array {

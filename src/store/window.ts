@@ -85,6 +85,15 @@ export class Window {
     return this.#compacted;
   }
 
+  /**
+   * The revision to compact to so that the commit at `oldest` can still be delivered: `oldest` itself, but for a span
+   * that left a hole, which is delivered to those who wait at `after` + 1. Compaction to its end would end them (M18).
+   */
+  keeping(oldest: Revision): Revision {
+    const span = this.spanAt(oldest);
+    return span === undefined || !isHole(span) ? oldest : span.after;
+  }
+
   /** The revision a read is answered at: `undefined`, zero and below are the newest (store:R13). */
   readable(revision: Revision | undefined, action: string): Revision {
     if (revision === undefined) return this.#revision;

@@ -12,13 +12,21 @@ export interface VirtualClock extends Clock {
   /**
    * Moves on by `delayMs`: runs every timer that falls due, in order of time (ties: in order of their making), and lets
    * promise chains settle before the first, after each, and at the end. Resolves when it is that much later.
+   *
+   * A negative delay is 0.
+   *
+   * @throws RangeError, as a rejection, for a delay that is not finite.
    */
   advance(delayMs: number): Promise<void>;
   /** Moves on to the next timer and runs all timers of that instant; `false` if there is none. */
   advanceToNext(): Promise<boolean>;
   /** Lets promise chains settle without moving on. */
   settle(): Promise<void>;
-  /** Moves the wall time by `deltaMs`, as a correction of the system's date would. `now()` does not notice. */
+  /**
+   * Moves the wall time by `deltaMs`, as a correction of the system's date would. `now()` does not notice.
+   *
+   * @throws RangeError for what is not finite.
+   */
   jumpWallTime(deltaMs: number): void;
   /** Number of timers that wait. */
   readonly pending: number;
@@ -31,7 +39,8 @@ interface Timer {
 
 /**
  * Makes a {@link VirtualClock}. Deterministic as long as everything under test takes its time from it: work that ends
- * by real I/O is not waited for.
+ * by real I/O is not waited for. `after` throws a `RangeError` for a delay that is not a number, which would never fall
+ * due and hold up every timer behind it; a negative one is 0.
  *
  * ```ts
  * import { createVirtualClock } from 'plimsoll/testing';
@@ -61,6 +70,9 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
     now: () => now,
     wallTime: () => now + wallOffset,
     after(delayMs, fn) {
+      if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) {
+        throw new RangeError(`Cannot set a timer: the delay must be a number of ms, got ${delayMs}`);
+      }
       const timer: Timer = { due: now + Math.max(0, delayMs), fn };
       timers.splice(placeOf(timers, timer), 0, timer);
       return () => {
@@ -68,15 +80,23 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
         if (place >= 0) timers.splice(place, 1);
       };
     },
-    advance: (delayMs) => withMacrotasks((macrotask) => runDue(now + delayMs, macrotask)),
+    async advance(delayMs) {
+      if (!Number.isFinite(delayMs)) {
+        throw new RangeError(`Cannot advance the clock: the delay must be finite, got ${delayMs}`);
+      }
+      await withMacrotasks((macrotask) => runDue(now + delayMs, macrotask));
+    },
     settle: () => withMacrotasks((macrotask) => macrotask()),
     async advanceToNext() {
       const next = timers[0];
-      if (next === undefined) return false;
+      if (next === undefined || next.due === Number.POSITIVE_INFINITY) return false;
       await withMacrotasks((macrotask) => runDue(next.due, macrotask));
       return true;
     },
     jumpWallTime(deltaMs) {
+      if (!Number.isFinite(deltaMs)) {
+        throw new RangeError(`Cannot jump in wall time: the jump must be finite, got ${deltaMs}`);
+      }
       wallOffset += deltaMs;
     },
     get pending() {

@@ -267,19 +267,35 @@ export class JsonSyntaxError extends PlimsollError {
   }
 }
 
-/** A value that is neither a string, bytes nor plain JSON data. `path` is a JSON pointer to the part at fault. */
+/**
+ * A value that is neither a string, bytes nor plain JSON data; `path` is a JSON pointer to the part at fault. Or one that
+ * is stored under `key` and that the codec does not read, with the codec's own error as `cause`.
+ */
 export class ValueError extends PlimsollError {
   override readonly name: string = 'ValueError';
   declare readonly code: 'VALUE';
   readonly path: string;
   readonly reason: string;
+  /** Of a stored value that cannot be read. */
+  readonly key: Key | undefined;
 
-  constructor(action: string, facts: { path: string; reason: string }) {
-    super('VALUE', `Cannot ${action}: the value ${facts.path === '' ? '' : `at ${facts.path} `}${facts.reason}`);
-    this.path = facts.path;
-    this.reason = facts.reason;
+  constructor(action: string, facts: { path: string; reason: string; key?: Key }, options?: ErrorOptions) {
+    const { path, reason, key } = facts;
+    super('VALUE', `Cannot ${action}: the value ${path === '' ? '' : `at ${shortened(path)} `}${reason}`, options);
+    this.path = path;
+    this.reason = reason;
+    this.key = key;
   }
 }
+
+/** A pointer may be as deep and as long as the value is; a message keeps its two ends, the field has all of it. */
+function shortened(path: string): string {
+  return path.length <= PATH_CHARS_MAX
+    ? path
+    : `${path.slice(0, PATH_CHARS_MAX / 2)}...${path.slice(-PATH_CHARS_MAX / 2)}`;
+}
+
+const PATH_CHARS_MAX = 160;
 
 /** A bug in Plimsoll. The component that throws it refuses further work rather than go on with a wrong state. */
 export class InvariantError extends PlimsollError {

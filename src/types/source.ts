@@ -11,7 +11,8 @@ import type { SignalOptions } from './store.ts';
  *    `sync()`: a store source on a replica answers what the replica has applied. States older than one that was used are
  *    refused all the same; but a process that starts on a lagging replica may begin with a state that the backend has
  *    moved on from, or with an object deleted there.
- * 4. A `uid` names one life of an object. Once deleted it never comes back; a re-created object has another uid.
+ * 4. A `uid` names one life of an object. Once deleted it never comes back; a re-created object has another uid. Where
+ *    the data behind the source is replaced as a whole, all of its uids are dead.
  * 5. Versions of all objects of one source have one order, `compare`.
  *
  * What it need not promise: to deliver every state. A lost item is made up for by any later item of that object, or by
@@ -24,6 +25,13 @@ export interface ObjectSource<T = unknown> {
   get(name: string, options: SignalOptions): Promise<SourceObject<T> | undefined>;
   /** Negative if `a` is older than `b`, positive if newer, 0 if the same. */
   compare(a: string, b: string): number;
+  /**
+   * Whether this uid is of the data that the last list was taken from, alive or dead. To be given by a source whose data
+   * is replaced as a whole and numbered anew, as that of an embedded store is with every process: versions of another
+   * data compare with nothing, so without it, what was recorded of their objects could never be known to be obsolete.
+   * @default all uids are
+   */
+  owns?(uid: string): boolean;
 }
 
 export interface SourceWatchOptions extends SignalOptions {
@@ -39,7 +47,10 @@ export interface SourceObject<T = unknown> {
   readonly resourceVersion: string;
   /** The object is on its way out (in Kubernetes: it has a deletion timestamp). */
   readonly deleting: boolean;
-  /** The content. Frozen, or never changed by anybody after it was handed out; the controller freezes it. */
+  /**
+   * The content. Frozen, or never changed by anybody after it was handed out; the controller freezes it. Bytes in it,
+   * which cannot be frozen, are copied for every call.
+   */
   readonly object: T;
 }
 

@@ -49,7 +49,7 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
 
   /** Opens a watch. Throws TypeError and RangeError for options that contradict; a start too old is told by `next()`. */
   open(range: ResolvedRange, options: WatchOptions, data: DataSet): Watch<V, K> {
-    checkOptions(range, options);
+    checkWatchOptions(range, options);
     // Copied: an option that changed under a watcher would change what it still has to deliver.
     const watcher = new Watcher<V, K>(this, range, { ...options });
     this.#all.add(watcher);
@@ -101,6 +101,18 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
     }
   }
 
+  /**
+   * The state was made anew at a later revision of the same data, and what led there is not known: every watch that has
+   * delivered anything ends. One that still has its initial batch to come, or starts above, goes on.
+   */
+  restarted(): void {
+    const { revision, compactRevision, watchFloor } = this.source.window;
+    for (const watcher of [...this.#all]) {
+      if (watcher.state === 'waiting' || watcher.state === 'initial' || watcher.from > revision) continue;
+      watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
+    }
+  }
+
   close(): void {
     this.fail(new ClosedError('watch'));
   }
@@ -149,7 +161,27 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
   }
 }
 
-function checkOptions(range: ResolvedRange, options: WatchOptions): void {
+const NAMES: ReadonlySet<string> = new Set<keyof WatchOptions>([
+  'signal',
+  'fromRevision',
+  'identity',
+  'initial',
+  'prevKv',
+  'filter',
+  'onSlow',
+  'lagEventsMax',
+]);
+
+function checkWatchOptions(range: ResolvedRange, options: WatchOptions): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError('Cannot watch: the options are not an object');
+  for (const name of Object.keys(options)) {
+    if (!NAMES.has(name)) throw new TypeError(`Cannot watch: unknown option ${name}`);
+  }
+  const { signal } = options;
+  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
+    throw new TypeError('Cannot watch: the signal is not an AbortSignal');
+  }
   if (range.empty) throw new RangeError('Cannot watch: the range is empty, start is not below end');
   const { fromRevision, lagEventsMax } = options;
   if (fromRevision !== undefined && !(Number.isSafeInteger(fromRevision) && fromRevision >= 0)) {

@@ -4,6 +4,7 @@ import { invariant } from '../types/invariant.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Watch, WatchFilter, WatchOptions } from '../types/store.ts';
+import { onAbort } from './on-abort.ts';
 
 const LAG_EVENTS_MAX_DEFAULT = 1000;
 
@@ -67,11 +68,8 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     this.options = options;
     this.from = options.fromRevision ?? 0;
     const { signal } = options;
-    if (signal !== undefined) {
-      const onAbort = () => this.fail(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#unlisten = () => signal.removeEventListener('abort', onAbort);
-    }
+    // Of one that has aborted the hub takes care, which has to know of the watcher first.
+    if (signal !== undefined && !signal.aborted) this.#unlisten = onAbort(signal, (reason) => this.fail(reason));
   }
 
   get state(): State {

@@ -30,10 +30,14 @@ export class Harness {
     this.#cases.set(name, fn);
   }
 
-  /** Never rejects: what a case throws is its failure. */
-  async run(): Promise<RunResult> {
+  /**
+   * Never rejects: what a case throws is its failure. `onStart` is told each case before it runs: of one that never
+   * ends there will be no result to read its name in.
+   */
+  async run(onStart: (name: string) => void = () => {}): Promise<RunResult> {
     const failures: Failure[] = [];
     for (const [name, fn] of this.#cases) {
+      onStart(name);
       try {
         await fn();
       } catch (error) {
@@ -52,8 +56,8 @@ export function test(name: string, fn: TestFunction): void {
 }
 
 /** Runs every case added so far. */
-export function run(): Promise<RunResult> {
-  return harness.run();
+export function run(onStart?: (name: string) => void): Promise<RunResult> {
+  return harness.run(onStart);
 }
 
 /** Fails unless both are the same data: primitives by `Object.is`, bytes, arrays, maps, sets and objects by content. */

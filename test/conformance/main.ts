@@ -1,5 +1,5 @@
 import { run } from './suite.ts';
 
-/** Entry for runtimes that run a module and show what it prints. The runner looks for the line with this mark. */
-const result = await run();
+/** Entry for runtimes that run a module and show what it prints. The runner looks for the lines with these marks. */
+const result = await run((name) => console.log(`PLIMSOLL-CASE ${JSON.stringify(name)}`));
 console.log(`PLIMSOLL-RESULT ${JSON.stringify(result)}`);

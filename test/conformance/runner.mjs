@@ -17,7 +17,9 @@ import { build } from '../../tools/build.mjs';
 import { findRuntimes, RUNTIMES } from './runtimes.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const MARK = 'PLIMSOLL-RESULT ';
+const RESULT_MARK = 'PLIMSOLL-RESULT ';
+/** A case starts; the last one of these is the case under way when a run ends without a result. */
+const CASE_MARK = 'PLIMSOLL-CASE ';
 /** A runtime that has not answered by then hangs: the suite takes seconds. */
 const RUN_MS_MAX = 120_000;
 
@@ -99,14 +101,20 @@ function runSuite(runtime, folder, suite) {
  * @returns {Result}
  */
 export function readResult(output, end) {
-  const line = output.split('\n').find((text) => text.startsWith(MARK));
+  const lines = output.split('\n');
+  const line = lines.find((text) => text.startsWith(RESULT_MARK));
+  const started = lines.findLast((text) => text.startsWith(CASE_MARK));
+  const where = started === undefined ? 'before any case' : `in the case ${started.slice(CASE_MARK.length)}`;
+  // Without the marks: what the runtime or a case said of itself is what helps.
+  const said = lines.filter((text) => !text.startsWith(CASE_MARK) && !text.startsWith(RESULT_MARK)).join('\n');
   /** @type {Result} */
-  const result = line === undefined ? { passed: 0, failed: 0, failures: [] } : JSON.parse(line.slice(MARK.length));
+  const result =
+    line === undefined ? { passed: 0, failed: 0, failures: [] } : JSON.parse(line.slice(RESULT_MARK.length));
   const problem =
     line === undefined
-      ? `it ended (${end}) without a result:\n${output}`
+      ? `it ended (${end}) without a result, ${where}:\n${said}`
       : end !== 0
-        ? `it ended with ${end}:\n${output}`
+        ? `it ended with ${end}:\n${said}`
         : result.passed + result.failed === 0
           ? 'it ran no test'
           : undefined;

@@ -14,12 +14,14 @@ const TINY: readonly (readonly [file: string, from: string, to: string])[] = [
   ['revision-log.ts', 'FIRST_POSITION: u32 = 0xfffff000', 'FIRST_POSITION: u32 = 0xffffffb8'],
   ['revision-log.ts', 'FIRST_CELLS: u32 = 16', 'FIRST_CELLS: u32 = 4'],
   ['key-range.ts', 'COMPARED_MIN: u32 = 256', 'COMPARED_MIN: u32 = 4'],
+  ['scratch.ts', 'OUTPUT_WORDS: u32 = 4096', 'OUTPUT_WORDS: u32 = 16'],
   ['log-scan.ts', 'PATIENCE_MIN: u32 = 64', 'PATIENCE_MIN: u32 = 3'],
 ];
 
 /**
- * The core compiled from `assembly/` with pages of eight entries instead of hundreds: a few hundred keys then make a
- * tree of four levels and a log of many pages, so that small programs reach every split, join, borrow and wrap.
+ * The core compiled from `assembly/` with pages of eight entries instead of hundreds, and an output of sixteen words: a
+ * few hundred keys then make a tree of four levels, a log of many pages and lists of many parts, so that small programs
+ * reach every split, join, borrow, wrap and continuation.
  * `edits` are further replacements, for trying what a fault in the source would do to the tests.
  */
 export async function compileTinyCore(edits: typeof TINY = []): Promise<WebAssembly.Module> {

@@ -1,5 +1,7 @@
 import { parseArguments, parseInteger } from '../arguments.ts';
-import { DataError, UsageError } from '../errors.ts';
+import { complain } from '../complain.ts';
+import { DataError, OutputError, UsageError } from '../errors.ts';
+import { escapeControls } from '../escape.ts';
 import type { CliHost } from '../host.ts';
 import { DEMO_USAGE } from '../usage.ts';
 import type { Check } from './checks.ts';
@@ -87,9 +89,19 @@ export async function runDemo(
     return isRight ? 0 : 1;
   } catch (error) {
     if (options.isJson && error instanceof DataError) {
-      await host.stdout.write(`${JSON.stringify({ ok: false, error: error.message, place: error.place ?? null })}\n`);
+      await writeError(error, host);
     }
     throw error;
+  }
+}
+
+/** When it cannot be written, both are told on standard error: what went wrong first must not be lost. */
+async function writeError(error: DataError, host: CliHost): Promise<void> {
+  try {
+    await host.stdout.write(`${JSON.stringify({ ok: false, error: error.message, place: error.place ?? null })}\n`);
+  } catch (failure) {
+    if (!(failure instanceof OutputError)) throw failure;
+    await complain(host, failure);
   }
 }
 
@@ -135,7 +147,7 @@ function formatDifference({ name, difference }: Check): string[] {
   const { key, expected, actual } = difference;
   return [
     `first difference (${name})`,
-    ...(key === '' ? [] : [`  key       ${key}`]),
+    ...(key === '' ? [] : [`  key       ${escapeControls(key)}`]),
     `  expected  ${expected}`,
     `  actual    ${actual}`,
   ];

@@ -1,8 +1,7 @@
-import { createEssenceHasherWith } from '../../core/essence-hasher.ts';
-import { coreModule } from '../../core/module.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { CliHost } from '../host.ts';
 import { splitJson } from '../json-splitter.ts';
+import { createScanner } from '../json-text.ts';
 import { unpack } from '../unpack.ts';
 import { SampleStream, type SampleStreamOptions } from './sample-stream.ts';
 import { parseStreamEvent, type StreamEvent } from './stream-event.ts';
@@ -44,7 +43,7 @@ async function* readEvents(
   chunks: AsyncIterable<Uint8Array>,
   action: string,
 ): AsyncGenerator<StreamEvent, undefined, undefined> {
-  const scanner = createEssenceHasherWith(coreModule(), { defaults: false });
+  const scanner = createScanner();
   for await (const text of splitJson(chunks, { action })) yield parseStreamEvent(text, action, scanner);
   return undefined;
 }

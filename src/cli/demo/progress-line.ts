@@ -1,5 +1,5 @@
 import type { Clock } from '../../types/clock.ts';
-import type { TextOutput } from '../host.ts';
+import type { TextOutput } from '../output.ts';
 
 /** What the line shows. */
 export interface ProgressFigures {

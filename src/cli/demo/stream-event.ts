@@ -1,7 +1,9 @@
 import type { EssenceHasher } from '../../core/essence-hasher.ts';
+import { KEY_BYTES_MAX } from '../../store/keyspace.ts';
 import type { Revision } from '../../types/revision.ts';
-import { DataError, type Place, textFault } from '../errors.ts';
+import { DataError, type Place } from '../errors.ts';
 import type { JsonText } from '../json-splitter.ts';
+import { parseJsonText } from '../json-text.ts';
 
 /** One event of a watch stream, checked. */
 export type StreamEvent = ObjectEvent | BookmarkEvent;
@@ -25,20 +27,17 @@ export interface BookmarkEvent {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /**
- * Reads one event. Everything is checked before anything is returned, so that a faulty one changes nothing: the text
- * (RFC 8259, UTF-8, no lone surrogates: the hasher's scan tells the byte of a fault, which `JSON.parse` does not), then
- * the types of every field that is used.
+ * Reads one event. Everything is checked before anything is returned, so that a faulty one changes nothing: the text,
+ * then the types of every field that is used, and the size of the key.
  *
  * Throws `DataError` with the place: of the fault for a text that is no JSON, else of the event's first byte.
  */
 export function parseStreamEvent(text: JsonText, action: string, scanner: EssenceHasher): StreamEvent {
   const place = { line: text.line, offset: text.offset };
   const fault = (reason: string): DataError => new DataError(action, reason, { place });
-  checkJson(text, action, scanner);
-  const event = JSON.parse(decoder.decode(text.bytes)) as Fields;
+  // The splitter has seen its brackets: it is an object.
+  const event = parseJsonText(text, action, scanner) as Fields;
   const type = event.type;
   if (type === undefined) {
     throw fault('the object has no "type": a watch event is {"type", "object"} (kubectl --output-watch-events)');
@@ -56,14 +55,6 @@ export function parseStreamEvent(text: JsonText, action: string, scanner: Essenc
 
 type Fault = (reason: string) => DataError;
 
-function checkJson(text: JsonText, action: string, scanner: EssenceHasher): void {
-  try {
-    scanner.digest(text.bytes);
-  } catch (error) {
-    throw textFault(error, action, text);
-  }
-}
-
 function keyOf(object: Fields, metadata: Fields, fault: Fault): string {
   const apiVersion = segment(object, 'apiVersion', 'object.apiVersion', fault);
   // A group and a version; the other parts of a key have no slash, so that no two objects share a key.
@@ -71,7 +62,11 @@ function keyOf(object: Fields, metadata: Fields, fault: Fault): string {
   const kind = name(object, 'kind', 'object.kind', fault);
   const namespace =
     (metadata.namespace ?? '') === '' ? '' : name(metadata, 'namespace', 'object.metadata.namespace', fault);
-  return `${apiVersion}/${kind}/${namespace}/${name(metadata, 'name', 'object.metadata.name', fault)}`;
+  const key = `${apiVersion}/${kind}/${namespace}/${name(metadata, 'name', 'object.metadata.name', fault)}`;
+  const size = Buffer.byteLength(key);
+  // Told here, where the place is known: the replica could only give up the stream as a whole.
+  if (size > KEY_BYTES_MAX) throw fault(`the key of the object is ${size} bytes long, at most ${KEY_BYTES_MAX} fit`);
+  return key;
 }
 
 function name(fields: Fields, field: string, path: string, fault: Fault): string {

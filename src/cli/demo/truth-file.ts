@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { KeyValue } from '../../types/revision.ts';
 import { DataError } from '../errors.ts';
 import type { CliHost } from '../host.ts';
+import { createScanner, parseJsonText } from '../json-text.ts';
 import { readAll } from '../line-splitter.ts';
 import type { Difference, Resource } from './difference.ts';
 
@@ -33,13 +34,11 @@ export async function readTruthFile(host: CliHost, path: string): Promise<TruthF
 }
 
 function parseFields(bytes: Uint8Array, action: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw new DataError(action, `it is not JSON (${(error as Error).message})`, { cause: error });
+  const value = parseJsonText({ bytes, line: 1, offset: 0 }, action, createScanner());
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new DataError(action, 'it is not a JSON object');
   }
-  throw new DataError(action, 'it is not a JSON object');
+  return value as Readonly<Record<string, unknown>>;
 }
 
 function countOf(fields: Readonly<Record<string, unknown>>, field: string, action: string): number | undefined {

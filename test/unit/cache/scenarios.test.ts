@@ -345,4 +345,26 @@ describe('scenarios of the list manager, by the numbers of docs/spec/list-manage
     history.commit([{ key: 'none/x', value: '1' }]);
     expect((await consumer.drain()).slice(1).map(brief)).toEqual(['8 put none/x=1']);
   });
+
+  it.each([
+    ['by number', undefined, 10_001],
+    ['by age', { ageMs: 60_000 }, 1],
+  ] as const)('invariant 11: a relist larger than retention %s ends no idle watcher', async (_, retention, count) => {
+    const { store, history, backend, clock } = await openRig(retention === undefined ? {} : { retention });
+    fillTo(history, 9);
+    const consumer = new Consumer(store.watch({ prefix: '' }), clock);
+    await consumer.drain();
+    backend.offline();
+    await clock.advance(61_000);
+    history.commit(Array.from({ length: count }, (_, index) => ({ key: `k${index}`, value: 'v' })));
+    fillTo(history, 20);
+    await history.compact({ revision: 20 });
+    backend.online();
+    await clock.advance(20_000);
+    const batches = await consumer.drain();
+    expect(consumer.error).toBeUndefined();
+    expect(batches.at(-1)).toMatchObject({ span: true, after: 9, revision: 20 });
+    expect(batches.at(-1)?.events.length).toBe(count + 1);
+    await store.close();
+  });
 });

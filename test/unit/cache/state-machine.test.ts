@@ -415,4 +415,19 @@ describe('after a violation', () => {
     await clock.advance(10_000);
     expect(store.revision).toBe(20);
   });
+
+  it.each(['named', ''])('M24: a continue token is void after a reset (identity "%s")', async (identity) => {
+    const { store, history, backend, clock } = await openRig({ history: { identity } });
+    for (const key of ['a', 'b', 'c']) history.commit([{ key, value: 'old' }]);
+    await clock.settle();
+    const token = store.range({ prefix: '', limit: 1 }).continue ?? '';
+    const other = createCommitHistory({ identity: identity === '' ? '' : 'other' });
+    for (const key of ['b', 'c']) other.commit([{ key, value: 'new' }]);
+    backend.replace(other);
+    await clock.advance(1_000);
+    for (let count = 0; count < 5; count++) other.commit([{ key: 'c', value: 'new' }]);
+    await clock.settle();
+    expect([store.epoch, store.revision]).toEqual([2, 8]);
+    expect(() => store.range({ prefix: '', continue: token })).toThrow(IdentityChangedError);
+  });
 });

@@ -220,7 +220,10 @@ describe('a write whose answer is lost', () => {
     await clock.settle();
     const put = probe(store.put('k', '2', { prevKv: true }));
     await clock.settle();
-    expect(put.error).toMatchObject({ maybeCommitted: true, cause: { message: 'not of this format' } });
+    expect(put.error).toMatchObject({
+      maybeCommitted: true,
+      cause: { code: 'VALUE', key: 'k', cause: { message: 'not of this format' } },
+    });
     expect(history.revision).toBe(3);
   });
 });

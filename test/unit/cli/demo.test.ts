@@ -200,6 +200,14 @@ describe('demo on a stream', () => {
     expect(back.code).toBe(1);
   });
 
+  it('lives with keys of the largest size', async () => {
+    const name = 'n'.repeat(65_525);
+    const text = stream(added(name, 3), line({ name, revision: 4 }), line({ name: 'b', revision: 5 }));
+    const { code, out } = await demoOn(text, '--json');
+    expect(JSON.parse(out)).toMatchObject({ ok: true, events: 3, objects: 2 });
+    expect(code).toBe(0);
+  });
+
   it('says so when there is no occasion for a check', async () => {
     const { code, out } = await demoOn(stream(added('a', 3), added('b', 4)));
     expect(out).toContain('-     watch, compacted  not shown: it takes two revisions behind the first list\n');
@@ -253,6 +261,12 @@ describe('demo on a stream', () => {
       `${good}{"type":"ERROR","object":{"message":"gone"}}\n`,
       1,
       'the stream reports an error: "gone"',
+    ],
+    [
+      'a name of 70000 bytes',
+      `${good}${line({ revision: 5, name: 'n'.repeat(70_000) })}\n`,
+      1,
+      /line 3, byte \d+: the key of the object is 70010 bytes long, at most 65535 fit\n$/,
     ],
     ['an object without a name', `${good}${line({ revision: 5, name: '' })}\n`, 1, 'object.metadata.name is ""'],
     [
@@ -340,8 +354,11 @@ describe('demo with a truth file', () => {
   });
 
   it.each([
-    ['{', /^plimsoll: Cannot read the truth from truth.json: it is not JSON/],
-    ['[]', /final_state_sha256 is not a SHA-256 in hexadecimal digits/],
+    ['{', /^plimsoll: Cannot read the truth from truth.json: line 1, byte 1: the text ends too early\n$/],
+    ['{\n  "events" 3\n}', /^plimsoll: Cannot read the truth from truth.json: line 2, byte 13: ":" was expected\n$/],
+    ['', /^plimsoll: Cannot read the truth from truth.json: line 1, byte 0: .+\n$/],
+    ['[]', /it is not a JSON object/],
+    ['{}', /final_state_sha256 is not a SHA-256 in hexadecimal digits/],
     ['7', /it is not a JSON object/],
     [{ final_state_sha256: 'abc' }, /final_state_sha256 is not a SHA-256/],
     [{ final_state_sha256: sha256, events: '3' }, /events is "3", not an integer/],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { run } from '../../../src/cli/run.ts';
 import { createEssenceHasherWith } from '../../../src/core/essence-hasher.ts';
 import { coreModule } from '../../../src/core/module.ts';
-import { createTestHost, type TestHostOptions } from './test-host.ts';
+import { createTestHost, DISK_FULL, NO_READER, type TestHostOptions } from './test-host.ts';
 
 async function hash(args: readonly string[], inputs: TestHostOptions['inputs'], options: TestHostOptions = {}) {
   const host = createTestHost({ ...options, ...(inputs && { inputs }) });
@@ -121,8 +121,34 @@ describe('hash', () => {
     expect(JSON.parse((await hash(['--json', name], { [name]: '{}' })).out)).toMatchObject({ file: name });
   });
 
+  it('escapes it in complaints as well: each is one line', async () => {
+    const { err } = await hash(['no\nne', 'b\\d', '--ndjson', 'f\r\n'], { 'b\\d': '{', 'f\r\n': '{}\n{' });
+    expect(err.trimEnd().split('\n')).toEqual([
+      'plimsoll: Cannot read no\\nne: there is no such file',
+      expect.stringMatching(/^plimsoll: Cannot hash b\\\\d: line 1, byte 1: /),
+      expect.stringMatching(/^plimsoll: Cannot hash f\\r\\n: line 2, byte 4: /),
+    ]);
+  });
+
   it('stops quietly when nobody reads any more', async () => {
-    const { code, out, err } = await hash(['--ndjson', 'f', 'g'], { f: '{}\n'.repeat(9) }, { closedAfter: 2 });
+    const stdoutBreaks = { after: 2, error: NO_READER };
+    const { code, out, err } = await hash(['--ndjson', 'f', 'g'], { f: '{}\n'.repeat(9) }, { stdoutBreaks });
     expect([code, out.split('\n').length, err]).toEqual([0, 3, '']);
+  });
+
+  it.each([
+    ['lines', ['--ndjson', 'f', 'g']],
+    ['files', ['g', 'g', 'g', 'none']],
+  ])('ends with 1 at the first digest of %s that cannot be written', async (_what, args) => {
+    const stdoutBreaks = { after: 2, error: DISK_FULL };
+    const { code, out, err } = await hash(args, { f: '{}\n'.repeat(9), g: '{}' }, { stdoutBreaks });
+    expect([code, out.split('\n').length]).toEqual([1, 3]);
+    expect(err).toBe('plimsoll: Cannot write to standard output: no space left on device\n');
+  });
+
+  it('hashes all the same, and ends with 1, when standard error takes nothing', async () => {
+    const stderrBreaks = { after: 0, error: DISK_FULL };
+    const { code, out, err } = await hash(['bad', 'bad', 'good'], { bad: '{', good: TEXT }, { stderrBreaks });
+    expect([code, out, err]).toEqual([1, `${digest(A)}  good\n`, '']);
   });
 });

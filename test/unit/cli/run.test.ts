@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { run } from '../../../src/cli/run.ts';
 import { DEMO_USAGE, HASH_USAGE, USAGE } from '../../../src/cli/usage.ts';
-import { createTestHost } from './test-host.ts';
+import { createTestHost, DISK_FULL, NO_READER, type TestHostOptions } from './test-host.ts';
 
-async function plimsoll(...args: readonly string[]) {
-  const host = createTestHost();
+function plimsoll(...args: readonly string[]) {
+  return plimsollOn({}, ...args);
+}
+
+async function plimsollOn(options: TestHostOptions, ...args: readonly string[]) {
+  const host = createTestHost(options);
   const code = await host.settle(run(args, host));
   return { code, out: host.out(), err: host.err() };
 }
@@ -57,6 +61,9 @@ describe('plimsoll', () => {
       'plimsoll demo --help',
     ],
     [['demo', '--stream='], 'Cannot run demo: the name of a file is empty', 'plimsoll demo --help'],
+    [['hash', 'a', ''], 'Cannot run hash: the name of a file is empty', 'plimsoll hash --help'],
+    [['a\nb'], 'Cannot run plimsoll: unknown command "a\\nb", the commands are demo and hash', 'plimsoll --help'],
+    [['hash', '--a\nb'], 'Cannot run hash: Unknown option "--a\\nb"', 'plimsoll hash --help'],
     [
       ['demo', '--stream', 'a', '--seed', '1'],
       'Cannot run demo: --seed is for the built-in stream, it cannot go with --stream',
@@ -104,6 +111,41 @@ describe('plimsoll', () => {
     const { code, out, err } = await plimsoll('hash', `--ignore=${pointer}`);
     expect(err).toMatch(/^plimsoll: Cannot .+\nTry "plimsoll hash --help"\n$/);
     expect([code, out]).toEqual([2, '']);
+  });
+
+  const writing = [['--help'], ['--version'], ['demo', '--help'], ['hash', '--help']];
+  it.each([...writing, ['demo', '--objects', '5', '--events', '5']])(
+    'fails when %s %s cannot be written',
+    async (...args) => {
+      const full = await plimsollOn({ stdoutBreaks: { after: 0, error: DISK_FULL } }, ...args);
+      const err = 'plimsoll: Cannot write to standard output: no space left on device\n';
+      expect(full).toEqual({ code: 1, out: '', err });
+      const unread = await plimsollOn({ stdoutBreaks: { after: 0, error: NO_READER } }, ...args);
+      expect(unread).toEqual({ code: 0, out: '', err: '' });
+    },
+  );
+
+  it('tells both when the error document of a demo cannot be written', async () => {
+    const options = { inputs: { '-': 'oops' }, stdoutBreaks: { after: 0, error: DISK_FULL } };
+    const { code, err } = await plimsollOn(options, 'demo', '--stream', '-', '--json');
+    expect(err).toContain('plimsoll: Cannot write to standard output: no space left on device\n');
+    expect(err).toContain(
+      'plimsoll: Cannot read the stream from standard input: line 1, byte 0: expected a JSON object',
+    );
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    [2, ['nope']],
+    [2, ['hash', '--nope']],
+    [1, ['demo', '--stream', 'none']],
+    [1, ['hash', 'none']],
+  ])('ends with %d, as ever, when standard error takes nothing: %j', async (code, args) => {
+    expect(await plimsollOn({ stderrBreaks: { after: 0, error: DISK_FULL } }, ...args)).toEqual({
+      code,
+      out: '',
+      err: '',
+    });
   });
 
   it('tells of a file that is not there', async () => {

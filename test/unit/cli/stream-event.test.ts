@@ -95,6 +95,18 @@ describe('parseStreamEvent', () => {
     expect(faultOf(withPart(path, value))).toBe(`Cannot read it: line 5, byte 1000: ${reason}`);
   });
 
+  it.each([
+    ['x', 65_526, 65_536],
+    ['€', 21_842, 65_536],
+  ])('refuses a key that no store takes: of %j, %d times', (character, times, size) => {
+    const reason = `the key of the object is ${size} bytes long, at most 65535 fit`;
+    expect(faultOf(withPart('object.metadata.name', character.repeat(times)))).toBe(
+      `Cannot read it: line 5, byte 1000: ${reason}`,
+    );
+    const event = parse(withPart('object.metadata.name', character.repeat(times - 1)));
+    expect(event).toMatchObject({ key: `v1/Pod/ns/${character.repeat(times - 1)}` });
+  });
+
   it('tells what an ERROR event says', () => {
     const text = JSON.stringify({ type: 'ERROR', object: { kind: 'Status', message: 'too old', metadata: {} } });
     expect(faultOf(text)).toBe('Cannot read it: line 5, byte 1000: the stream reports an error: "too old"');

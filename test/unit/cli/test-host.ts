@@ -1,5 +1,8 @@
+import { constants } from 'node:os';
 import { DataError } from '../../../src/cli/errors.ts';
-import type { CliHost, Input, TextOutput } from '../../../src/cli/host.ts';
+import { escapeName } from '../../../src/cli/escape.ts';
+import type { CliHost, Input } from '../../../src/cli/host.ts';
+import { OutputState, type TextOutput } from '../../../src/cli/output.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
 
 /** An input as a test writes it: its chunks, each delivered `afterMs` after the one before. */
@@ -21,20 +24,30 @@ export interface TestHost extends CliHost {
   readonly settle: <T>(promise: Promise<T>, maxMs?: number) => Promise<T>;
 }
 
+/** An output that takes so many writes and no more. */
+export interface Breakage {
+  readonly after: number;
+  /** What the system says. */
+  readonly error: { readonly code: string; readonly errno: number };
+}
+
+export const NO_READER = { code: 'EPIPE', errno: -constants.errno.EPIPE };
+export const DISK_FULL = { code: 'ENOSPC', errno: -constants.errno.ENOSPC };
+
 export interface TestHostOptions {
   /** By path; `-` is standard input. */
   readonly inputs?: Readonly<Record<string, TestInput | string | Uint8Array>>;
   readonly isTerminal?: boolean;
-  /** Standard output is gone after so many writes. */
-  readonly closedAfter?: number;
+  readonly stdoutBreaks?: Breakage;
+  readonly stderrBreaks?: Breakage;
 }
 
 const encoder = new TextEncoder();
 
 export function createTestHost(options: TestHostOptions = {}): TestHost {
   const clock = createVirtualClock();
-  const stdout = createOutput(false, options.closedAfter);
-  const stderr = createOutput(options.isTerminal === true);
+  const stdout = createOutput(false, true, options.stdoutBreaks);
+  const stderr = createOutput(options.isTerminal === true, false, options.stderrBreaks);
   const interrupt = new AbortController();
   return {
     clock,
@@ -44,7 +57,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     err: () => stderr.text,
     interrupt: (reason) => interrupt.abort(reason),
     interrupted: () => interrupt.signal,
-    openInput: (path) => createInput(clock, path === '-' ? 'standard input' : path, options.inputs?.[path]),
+    openInput: (path) => createInput(clock, path === '-' ? 'standard input' : escapeName(path), options.inputs?.[path]),
     settle: (promise, maxMs = 600_000) => settle(clock, promise, maxMs),
   };
 }
@@ -65,18 +78,29 @@ async function settle<T>(clock: VirtualClock, promise: Promise<T>, maxMs: number
   return promise;
 }
 
-function createOutput(isTerminal: boolean, closedAfter = Number.POSITIVE_INFINITY): TextOutput & { text: string } {
+interface CollectedOutput extends TextOutput {
+  readonly text: string;
+}
+
+/** The outputs of the real host, on a sink that may break. */
+function createOutput(isTerminal: boolean, isEssential: boolean, breakage?: Breakage): CollectedOutput {
+  let text = '';
   let writes = 0;
+  const sink = (piece: string): void => {
+    if (breakage !== undefined && writes++ >= breakage.after) throw Object.assign(new Error('broken'), breakage.error);
+    text += piece;
+  };
+  const state = new OutputState({ name: isEssential ? 'standard output' : 'standard error', sink, isEssential });
   return {
-    text: '',
+    get text() {
+      return text;
+    },
     isTerminal,
     columns: 80,
     get isClosed() {
-      return writes >= closedAfter;
+      return state.isClosed;
     },
-    async write(text) {
-      if (writes++ < closedAfter) this.text += text;
-    },
+    write: (piece) => state.write(piece),
   };
 }
 

@@ -43,15 +43,36 @@ describe('unpack', () => {
       const reading = read(chunked(PACKED.subarray(0, length), 512));
       await expect(reading).rejects.toThrow(DataError);
       await expect(reading).rejects.toThrow(
-        new RegExp(`^Cannot read the stream: the gzip data are damaged or incomplete .*after ${length} packed and`),
+        new RegExp(
+          `^Cannot read the stream: the gzip data end too early, after ${length} packed and \\d+ unpacked bytes$`,
+        ),
       );
     },
   );
 
-  it('refuses damaged gzip', async () => {
+  it.each([
+    ['a header', 2],
+    ['the data', 5000],
+    ['the checksum', PACKED.length - 8],
+    ['the length', PACKED.length - 1],
+  ])('refuses gzip damaged in %s, and says where that was noticed', async (_what, at) => {
     const damaged = PACKED.slice();
-    damaged.fill(0xff, 40, 60);
-    await expect(read(chunked(damaged, 512))).rejects.toThrow('the gzip data are damaged or incomplete');
+    damaged[at] = (damaged[at] as number) ^ 0xff;
+    const fault: unknown = await read(chunked(damaged, 512)).catch((error: unknown) => error);
+    expect(fault).toBeInstanceOf(DataError);
+    const pattern =
+      /^Cannot read the stream: the gzip data are damaged \(.+\), noticed in packed bytes (\d+) to (\d+)$/;
+    const [, from, to] = pattern.exec((fault as Error).message) ?? [];
+    // What inflates nonsense notices it later.
+    expect(Number(to)).toBeGreaterThanOrEqual(at);
+    expect(Number(from)).toBeLessThanOrEqual(Number(to));
+    expect(Number(to)).toBeLessThan(PACKED.length);
+  });
+
+  it('refuses what stands behind gzip', async () => {
+    await expect(read(chunked(new Uint8Array([...PACKED, 1, 2, 3]), 512))).rejects.toThrow(
+      'the gzip data are damaged (',
+    );
   });
 
   it('hands on what goes wrong while reading, and ends the source when the reader leaves', async () => {

@@ -139,6 +139,53 @@ describe('the memory limit', () => {
     for (let greedy = batches - 2; greedy <= batches; greedy++) expect(fill(greedy)).toBeGreaterThanOrEqual(greedy);
   });
 
+  it('reads everything at the limit, however long, and no read takes memory', () => {
+    const rig = new CoreRig({ memoryBytesMax: LIMIT });
+    const { core } = rig;
+    core.reserve('load', { events: 5000, newKeys: 5000, newKeyBytes: 25_000, longestKeyBytes: 5 });
+    const key = (index: number): string => `${index}`.padStart(5, '0');
+    for (let index = 0; index < 5000; index++) rig.put(key(index), 1);
+    let written = 5000;
+    while (tryPut(core, key(written), written)) written++;
+    const { claimedBytes } = core.stats();
+    const all = core.range(EVERYTHING, Number.POSITIVE_INFINITY, 0);
+    expect(all.length).toBe(written);
+    expect([...all].map((slot) => core.keyOf(slot))).toEqual(Array.from({ length: written }, (_, id) => id));
+    for (const limit of [1, 4095, 4096, 4097, written]) {
+      expect([...core.range(EVERYTHING, Number.POSITIVE_INFINITY, limit)]).toEqual([...all.slice(0, limit)]);
+    }
+    // At the first commit, and from the middle of one page into the next.
+    expect(core.range(EVERYTHING, 1, 0).length).toBe(5000);
+    expect([...core.range(between(key(4090), key(4100)), 1, 0)]).toEqual([...all.slice(4090, 4100)]);
+    expect([...core.eventsAt(EVERYTHING, 1, 0)]).toEqual([...all.slice(0, 5000)]);
+    expect([...core.eventsAt(between(key(100), key(4900)), 1, 0)]).toEqual([...all.slice(100, 4900)]);
+    expect([...core.replay(EVERYTHING, 1, 0, 1e9)]).toEqual([...all]);
+    expect(core.replay(EVERYTHING, 1, 0, 1).length).toBe(5000);
+    expect(core.replay(EVERYTHING, 1, 0, 5001).length).toBe(5001);
+    expect(core.stats().claimedBytes).toBe(claimedBytes);
+  });
+
+  it('serves ranges with ends longer than any key at the limit, and makes room for others with the key', () => {
+    const rig = new CoreRig({ memoryBytesMax: LIMIT });
+    const { core } = rig;
+    const long = 'x'.repeat(9000);
+    let commit = 0;
+    while (tryPut(core, `x${commit}`, commit + 1)) commit++;
+    const { claimedBytes } = core.stats();
+    const end = `x1${'\xff'.repeat(60_000)}`;
+    expect(rig.list(between('x10', end)).split(' ').length).toBe(core.count(between('x1', 'x2'), 1e9) - 1);
+    expect([rig.list(between(`x${long}`, `x${long}y`)), rig.list(between(`x1${long}`))]).toEqual(['', '']);
+    // The first key behind them is x123.
+    expect(core.nextCommit(between(`x1${'2'.repeat(9000)}`, 'x13'), 0, 0)).toBe(124);
+    expect(core.stats().claimedBytes).toBe(claimedBytes);
+    const other = new CoreRig({ memoryBytesMax: LIMIT });
+    other.put(long, 1);
+    other.put(`${long}2`, 2);
+    while (tryPut(other.core, `y${commit}`, 3)) commit++;
+    expect(other.list(between(long, `${long}2`))).toBe(`${long}@1`);
+    expect(other.list(between(`${long}1`, `${long}3`))).toBe(`${long}2@2`);
+  });
+
   it('changes nothing when an unreserved write is refused', () => {
     const core = new Core(coreModule(), { memoryBytesMax: 300_000 });
     let commit = 0;

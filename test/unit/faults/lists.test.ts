@@ -252,7 +252,7 @@ describe('faults of a list cache, by number (store:F1-F20): what is kept and sho
   it('F37: version and lease come with every event', async () => {
     const { store, history, clock } = await openRig();
     const watch = new Consumer(store.watch({ prefix: '' }), clock);
-    history.commit([{ key: 'k', value: '1', lease: '694d' }]);
+    history.commit([{ key: 'k', value: '1', lease: '694' }]);
     history.commit([{ key: 'k', value: '2', lease: '7587891' }]);
     const batches = await watch.drain();
     const facts = { version: 2, createRevision: 2, modRevision: 3, lease: '7587891' };

@@ -38,6 +38,13 @@ describe('the result of a runtime', () => {
   it.each([
     ['no result', 'crashed early', 0, 'without a result'],
     ['a signal', 'half', 'SIGKILL', 'without a result'],
+    [
+      'a hang',
+      'PLIMSOLL-CASE "a"\nPLIMSOLL-CASE "of b, \\"c\\""\nwords',
+      'SIGKILL',
+      '(SIGKILL) without a result, in the case "of b, \\"c\\"":\nwords',
+    ],
+    ['a crash while loading', 'no such file', 1, 'it ended (1) without a result, before any case:\nno such file'],
     ['a bad exit after the result', line(4, 0), 3, 'ended with 3'],
     ['no test', line(0, 0), 0, 'it ran no test'],
   ])('is a failure for %s', (_, output, end, message) => {

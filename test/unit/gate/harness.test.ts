@@ -87,6 +87,19 @@ describe('run', () => {
     expect(result.failures[0]?.message).toContain('broken');
   });
 
+  it('tells of each case before it runs, of one that hangs too', async () => {
+    const harness = new Harness();
+    const order: string[] = [];
+    harness.test('a', () => {
+      order.push('a runs');
+    });
+    harness.test('b', () => new Promise(() => {}));
+    harness.test('c', () => equal(1, 1));
+    const running = harness.run((name) => order.push(`${name} starts`)).then(() => order.push('end'));
+    await Promise.race([running, new Promise((resolve) => setImmediate(resolve))]);
+    expect(order).toEqual(['a starts', 'a runs', 'b starts']);
+  });
+
   it('refuses two cases of one name', () => {
     const harness = new Harness();
     harness.test('a', () => equal(1, 1));

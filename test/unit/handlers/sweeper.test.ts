@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
-import { emptyDocument } from '../../../src/handlers/record.ts';
+import { emptyDocument } from '../../../src/handlers/document-version.ts';
 import { Sweeper } from '../../../src/handlers/sweeper.ts';
 import { GuardedLogger } from '../../../src/system/guarded-logger.ts';
+import type { ObjectSource } from '../../../src/types/source.ts';
 import { createWorld, sleep } from './harness.ts';
 
 const list = (version: number) => ({ resourceVersion: String(version), items: [] });
@@ -31,7 +32,7 @@ function heldProgress() {
     progress,
     log,
     put: (uid: string, version: number) =>
-      memory.compareAndSet(uid, 0, { ...emptyDocument(uid, uid), gen: 1, resourceVersion: String(version) }),
+      memory.compareAndSet(uid, 0, emptyDocument(uid, uid).written('w', String(version)).toDocument()),
     answer: async (): Promise<void> => {
       for (const resolve of held.splice(0)) resolve();
       for (let turn = 0; turn < 10; turn++) await Promise.resolve();
@@ -40,13 +41,13 @@ function heldProgress() {
   };
 }
 
-function createSweeper(progress: ProgressStore, alive: readonly string[] = []) {
+function createSweeper(progress: ProgressStore, alive: readonly string[] = [], owns: Pick<ObjectSource, 'owns'> = {}) {
   const stopping = new AbortController();
   const warnings: string[] = [];
   const logger = { debug() {}, info() {}, error() {}, warn: (message: string) => warnings.push(message) };
   const sweeper = new Sweeper({
     progress,
-    compare: (a, b) => Number(a) - Number(b),
+    source: { compare: (a, b) => Number(a) - Number(b), ...owns },
     isAlive: (_name, uid) => alive.includes(uid),
     logger: new GuardedLogger(logger),
     stopping: stopping.signal,
@@ -72,6 +73,19 @@ describe('a sweep of progress', () => {
     expect((await memory.list()).map(({ uid }) => uid)).toEqual(['alive', 'newer']);
   });
 
+  it('deletes what belongs to data that was replaced, whatever its version, and never what lives', async () => {
+    const memory = createMemoryProgress();
+    for (const uid of ['gone@new', 'gone@old', 'newer@new', 'newer@old', 'alive@new', 'alive@old']) {
+      const version = uid.startsWith('newer') ? '99' : '5';
+      await memory.compareAndSet(uid, 0, emptyDocument(uid, uid).written('w', version).toDocument());
+    }
+    const owns = (uid: string): boolean => uid.endsWith('@new');
+    const { sweeper } = createSweeper(memory, ['alive@new', 'alive@old'], { owns });
+    sweeper.sweep(list(7));
+    await sweeper.drained();
+    expect((await memory.list()).map(({ uid }) => uid)).toEqual(['newer@new', 'alive@new', 'alive@old']);
+  });
+
   it('is one at a time: lists that come in meanwhile make one more, by the newest', async () => {
     const { progress, put, answer, log, waiting } = heldProgress();
     await put('late', 40);
@@ -94,7 +108,7 @@ describe('a sweep of progress', () => {
 
   it('that fails is told, and the next list tries again', async () => {
     const memory = createMemoryProgress();
-    await memory.compareAndSet('u', 0, { ...emptyDocument('u', 'o'), gen: 1 });
+    await memory.compareAndSet('u', 0, emptyDocument('u', 'o').written('w', '').toDocument());
     let failures = 1;
     const { sweeper, warnings } = createSweeper({
       ...memory,

@@ -121,7 +121,8 @@ describe('keyed queue', () => {
     expect(isDrained).toBe(true);
     await drained;
     expect(runs).toEqual(['a@0']);
-    expect(queue.counts.keys).toBe(0);
+    // Both were left behind; what came after the close was not taken in.
+    expect(queue.counts).toEqual({ queued: 0, running: 0, waiting: 0, keys: 2 });
   });
 
   it('lets timers have their turn in a long burst', async () => {
@@ -134,8 +135,47 @@ describe('keyed queue', () => {
     expect(runs.length).toBe(1000);
   });
 
-  it('refuses a concurrency below 1', () => {
-    expect(() => new KeyedQueue({ run: async () => 'idle', concurrency: 0 })).toThrow(RangeError);
+  it('after close counts the keys that it has left behind, and none that came to their end', async () => {
+    const { clock, queue, work } = createQueue(
+      async (key) => {
+        if (key === 'waits') return { afterMs: 50 };
+        await work(10);
+        if (key === 'fails') throw new Error('no');
+        return 'idle';
+      },
+      { concurrency: 3 },
+    );
+    for (const key of ['waits', 'ends', 'fails', 'dirty', 'queued']) queue.notify(key);
+    await clock.advance(5);
+    queue.notify('dirty');
+    queue.close();
+    expect(queue.counts).toEqual({ queued: 0, running: 3, waiting: 0, keys: 5 });
+    await clock.advance(100);
+    expect(queue.counts).toEqual({ queued: 0, running: 0, waiting: 0, keys: 4 });
+    expect(clock.pending).toBe(0);
+  });
+
+  it('goes on although everything that belongs to somebody else throws', async () => {
+    let failures = 3;
+    const thrown = (): never => {
+      throw new Error('not mine');
+    };
+    const { clock, queue, runs } = createQueue(
+      // No rejection but a throw: a function that is not async.
+      () => (failures-- > 0 ? thrown() : Promise.resolve('idle')),
+      { onError: thrown, onIdle: thrown, random: thrown, backoff: { baseMs: 100, factor: 1, jitter: 1 } },
+    );
+    queue.notify('a');
+    await clock.advance(1000);
+    expect(runs).toEqual(['a@0', 'a@100', 'a@200', 'a@300']);
+    queue.notify('b');
+    await clock.advance(0);
+    expect(runs.at(-1)).toBe('b@1000');
+    expect(queue.counts.keys).toBe(0);
+  });
+
+  it.each([0, 1.5, Number.NaN, '2' as unknown as number])('refuses a concurrency of %j', (concurrency) => {
+    expect(() => new KeyedQueue({ run: async () => 'idle', concurrency })).toThrow(RangeError);
   });
 });
 
@@ -147,6 +187,16 @@ describe('backoff', () => {
     ]);
     expect(backoffDelayMs(0, backoff, () => 0.5)).toBe(75);
     expect(backoffDelayMs(0, resolveBackoff({ baseMs: 1, jitter: 1 }), () => 0.999)).toBe(1);
+  });
+
+  it('is a full one where there is no chance to be had', () => {
+    const backoff = resolveBackoff({ baseMs: 100, jitter: 1 });
+    const thrown = (): never => {
+      throw new Error('no entropy');
+    };
+    for (const random of [thrown, () => Number.NaN, () => -1, () => 7]) {
+      expect(backoffDelayMs(0, backoff, random)).toBe(100);
+    }
   });
 
   it.each([

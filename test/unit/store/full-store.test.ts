@@ -86,4 +86,34 @@ describe('a full store', () => {
     await store.txn({ then: operations.slice(0, 10) });
     expect([store.revision, store.range({ prefix: '' }).count]).toEqual([2, 10]);
   });
+
+  it('answers every read, however long, and a long read takes nothing from the writes', async () => {
+    const capacity = async (reads: boolean): Promise<number> => {
+      const { store } = await openTestStore<number>({
+        memoryBytesMax: 1_048_576,
+        retention: { events: Number.POSITIVE_INFINITY },
+      });
+      let count = 0;
+      for (; ; count++) {
+        const error = await store.put(`k${count}`, 1).catch((reason: unknown) => reason);
+        if (error instanceof StoreFullError) break;
+        if (reads && count === 4_000) store.range({ prefix: '' });
+      }
+      if (!reads) return count;
+      const all = store.range({ prefix: '' });
+      expect([all.count, all.kvs.length]).toEqual([count, count]);
+      expect(store.range({ prefix: 'k', limit: 10_000 }).kvs.length).toBe(Math.min(10_000, count));
+      expect(store.range({ prefix: 'k', revision: 5_000 }).kvs.length).toBe(4_999);
+      const { value: initial } = await store.watch({ prefix: '' }, { initial: true }).next();
+      expect(initial?.events.length).toBe(count);
+      const slow = store.watch({ prefix: '' }, { fromRevision: 2, onSlow: 'coalesce', lagEventsMax: 10 });
+      expect((await slow.next()).value?.events.length).toBe(count);
+      const { responses } = await store.txn({ then: [{ type: 'range', prefix: '' }] });
+      expect(responses[0]).toMatchObject({ count });
+      // What puts left room for: a few deletes at once.
+      expect((await store.delete({ start: 'k1000', end: 'k10003' })).deleted).toBe(4);
+      return count;
+    };
+    expect(await capacity(true)).toBe(await capacity(false));
+  });
 });

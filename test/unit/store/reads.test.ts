@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CompactedError, FutureRevisionError } from '../../../src/types/errors.ts';
-import type { RangeRequest } from '../../../src/types/store.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
+import { CompactedError, FutureRevisionError, IdentityChangedError } from '../../../src/types/errors.ts';
+import type { RangeRequest, Store } from '../../../src/types/store.ts';
 import { brief, open3kv, openTestStore } from './fixture.ts';
 
 /**
@@ -272,5 +273,14 @@ describe('pages', () => {
     const page = bytes.range({ prefix: Uint8Array.of(), limit: 3 });
     const rest = bytes.range({ prefix: Uint8Array.of(), continue: page.continue ?? '' });
     expect([...page.kvs, ...rest.kvs].map(({ value }) => value)).toEqual([0, 127, 128, 255]);
+  });
+
+  it('a continue token is one of its own data: another store refuses it', async () => {
+    const stores = [createSeededRandom(1), createSeededRandom(2)].map((random) => openTestStore<number>({ random }));
+    const [one, two] = (await Promise.all(stores)).map(({ store }) => store) as [Store<number>, Store<number>];
+    for (const store of [one, two]) for (const key of ['a', 'b', 'c']) await store.put(key, 1);
+    const token = one.range({ prefix: '', limit: 1 }).continue ?? '';
+    expect(one.range({ prefix: '', continue: token }).kvs.map(({ key }) => key)).toEqual(['b', 'c']);
+    expect(() => two.range({ prefix: '', continue: token })).toThrow(IdentityChangedError);
   });
 });

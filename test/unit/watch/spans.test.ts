@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Retention } from '../../../src/store/retention.ts';
 import { SPANS_MAX, Window } from '../../../src/store/window.ts';
 import { Parts } from '../store/fixture.ts';
 
@@ -236,5 +237,69 @@ describe('Window', () => {
     window.raise(40, 41);
     expect([window.compactRevision, window.watchFloor]).toEqual([50, 51]);
     expect(() => window.compact(45, 'compact')).toThrow(/^Cannot compact: compacted/);
+  });
+});
+
+describe('M18: retention and spans', () => {
+  const keys = (count: number) => Array.from({ length: count }, (_, index) => ['put', `k${index}`] as const);
+
+  it.each<[string, Retention, number]>([
+    ['more entries than are kept', { events: 3 }, 5],
+    ['more bytes than are kept', { bytes: 10 }, 5],
+    ['one entry, the only one kept', { events: 1 }, 1],
+    ['more entries than are kept by default', {}, 10_001],
+  ])('a span of %s still reaches who is caught up', async (_, retention, count) => {
+    const parts = new Parts({ retention });
+    parts.commit(9, ['put', 'a']);
+    const idle = parts.watch({ prefix: '' });
+    await idle.drain();
+    parts.span(30, ...keys(count));
+    // Not above the revision that the span starts from: what waits at 10 gets it, and 10 is a legal start.
+    expect(parts.mvcc.window.compactRevision).toBeLessThanOrEqual(9);
+    const [batch] = (await idle.drain()).batches;
+    expect([batch?.after, batch?.revision, batch?.events.length, idle.error]).toEqual([9, 30, count, undefined]);
+    expect(await start(parts, 10)).toMatch(/^\(9,30\]: put k0/);
+    expect(await start(parts, 11)).toBe('CompactedError 31');
+    await parts.compactFully();
+    expect(await start(parts, 10)).toMatch(/^\(9,30\]: put k0/);
+  });
+
+  it('the age of what came before an outage ends nobody either, nor the timer that finds out later', async () => {
+    const parts = new Parts({ retention: { ageMs: 60_000 } });
+    for (const revision of [8, 9]) parts.commit(revision, ['put', 'a']);
+    const idle = parts.watch({ prefix: '' });
+    await idle.drain();
+    await parts.clock.advance(61_000);
+    parts.span(30, ['put', 'b']);
+    await parts.clock.advance(3_600_000);
+    expect([await idle.take(), parts.mvcc.window.compactRevision]).toEqual([['(9,30]: put b(30,30,1)'], 9]);
+  });
+
+  it('a span that fits is kept with its start, an older one goes as a whole', async () => {
+    const parts = new Parts({ retention: { events: 5 } });
+    parts.commit(9, ['put', 'a'], ['put', 'b']);
+    parts.span(30, ...keys(4));
+    parts.commit(31, ['put', 'a']);
+    expect(parts.mvcc.window.compactRevision).toBe(9);
+    expect(await start(parts, 10)).toMatch(/^\(9,30\]/);
+    parts.commit(32, ['put', 'a']);
+    expect([parts.mvcc.window.compactRevision, await start(parts, 10)]).toEqual([31, 'CompactedError 31']);
+  });
+
+  it('a span without a change pushes nothing out, neither does a commit outside of what is kept', async () => {
+    const parts = new Parts({ retention: { ageMs: 1_000 } });
+    parts.commit(9, ['put', 'a']);
+    const lagging = parts.watch({ prefix: '' }, { fromRevision: 9 });
+    await parts.clock.advance(2_000);
+    parts.span(30);
+    parts.commit(31);
+    await parts.clock.advance(2_000);
+    expect([await lagging.take(), parts.mvcc.window.compactRevision]).toEqual([['9: put a(9,9,1)'], 0]);
+  });
+
+  it('user compaction still moves to the end of a hole (M16)', async () => {
+    const parts = openWithHole(['put', 'k']);
+    expect(parts.applier.compact(30, 'compact')).toBe(30);
+    expect([await start(parts, 10), await start(parts, 31)]).toEqual(['CompactedError 31', 'nothing']);
   });
 });

@@ -358,7 +358,7 @@ describe('how a watch ends', () => {
     await expect(watches[2]?.next()).rejects.toThrow(ClosedError);
   });
 
-  it('what a codec throws ends the watch with that error, and the store goes on', async () => {
+  it('a value that the codec does not read ends the watch with its key, and the store goes on', async () => {
     const codec = {
       encode: (text: string) => new TextEncoder().encode(text),
       decode: (bytes: Uint8Array) => {
@@ -371,10 +371,25 @@ describe('how a watch ends', () => {
     const reader = new Reader(store.watch({ prefix: '' }));
     await store.put('a', 'good');
     await store.put('a', 'bad');
-    expect(await reader.take()).toEqual(['2: put a(2,2,1)', 'SyntaxError']);
+    expect(await reader.take()).toEqual(['2: put a(2,2,1)', 'ValueError']);
+    expect(reader.error).toMatchObject({ key: 'a', cause: { name: 'SyntaxError', message: 'bad value' } });
     await store.put('a', 'good');
     expect(store.get('a')?.value).toBe('good');
   });
+
+  it.each(['noput', 'nodelete'] as const)(
+    'initial with %s: the state first, whole; the filter is for what follows',
+    async (filter) => {
+      const { store } = await openTestStore<number>();
+      await store.put('a', 1);
+      await store.put('b', 1);
+      const reader = new Reader(store.watch({ prefix: '' }, { initial: true, filter }));
+      expect(await reader.take()).toEqual(['3 initial: put a(2,2,1), put b(3,3,1)']);
+      await store.put('a', 2);
+      await store.delete('b');
+      expect(await reader.take()).toEqual([filter === 'noput' ? '5: delete b@5' : '4: put a(2,4,2)']);
+    },
+  );
 
   it('options are taken when the watch is made', async () => {
     const { store } = await openTestStore();

@@ -1,0 +1,197 @@
+import { type Attempt, type HandlerRecord, type PlanEntry, type ProgressDocument, subRecordId } from './record.ts';
+import { type Changes, VersionedMap } from './versioned-map.ts';
+
+/** A document without its two tables. */
+type Header = Omit<ProgressDocument, 'records' | 'bases'>;
+
+/** A view that `old` may be asked for. */
+interface Base {
+  /** `undefined` where the view was absent or is lost. */
+  readonly view: unknown;
+  /** Records whose `done` names it: it is kept for as long as there are any. */
+  readonly users: number;
+}
+
+/**
+ * A progress document in the form in which it is worked on: never changed, and each step from one to the next costs what
+ * differs, however many records there are. An object with thousands of sub-handlers is written after each of them.
+ *
+ * ```text
+ *   DocumentVersion  gen 6 --openAttempt--> gen 6' --written--> gen 7        header copied, tables shared (VersionedMap)
+ *        ^                                                        |
+ *        | versionOf                                              | toDocument
+ *   ProgressDocument, read                              ProgressDocument, to be stored: `records` and `bases` are made
+ *                                                       when somebody reads them
+ * ```
+ *
+ * So with a store that keeps documents by reference, as the one in memory does, nothing is ever copied as a whole; a
+ * store that keeps text makes one for each write, at the cost of all records.
+ */
+export class DocumentVersion {
+  readonly #header: Header;
+  readonly #records: VersionedMap<HandlerRecord>;
+  readonly #bases: VersionedMap<Base>;
+  #document: ProgressDocument | undefined;
+  #plainRecords: ProgressDocument['records'] | undefined;
+  #plainBases: ProgressDocument['bases'] | undefined;
+
+  constructor(header: Header, records: VersionedMap<HandlerRecord>, bases: VersionedMap<Base>) {
+    this.#header = header;
+    this.#records = records;
+    this.#bases = bases;
+  }
+
+  get header(): Header {
+    return this.#header;
+  }
+
+  record(id: string): HandlerRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  /** The view of the last success, `undefined` if there was none or it is lost (A6'). */
+  baseOf(record: HandlerRecord | undefined): unknown {
+    const done = record?.done ?? null;
+    return done === null ? undefined : this.#bases.get(done)?.view;
+  }
+
+  /**
+   * Opens an attempt. An attempt already open on the digest keeps its episode and its count; any other digest, or a
+   * settled one opened anew, begins an episode.
+   */
+  openAttempt(id: string, digest: string): DocumentVersion {
+    const tick = this.#header.tick + 1;
+    const before = this.record(id);
+    const goesOn = before?.attempt?.digest === digest && before.attempt.state === 'open';
+    const record: HandlerRecord = {
+      ...(before ?? { done: null }),
+      attempt: goesOn && before.attempt !== null ? before.attempt : freshAttempt(digest),
+      at: tick,
+      episode: goesOn ? before.episode : tick,
+    };
+    return this.#with({ tick }, [[id, record]]);
+  }
+
+  /**
+   * Notes the outcome of an attempt. Nothing happens if the record is gone (the sub left the plan) or has another
+   * attempt by now; so it may be done over after a conflict, and twice is once.
+   */
+  settleAttempt(id: string, episode: number, attempt: Attempt): DocumentVersion {
+    const before = this.record(id);
+    if (before === undefined || before.episode !== episode || before.attempt?.digest !== attempt.digest) return this;
+    // A retry that needed no intent was not stamped when it began; its turn counts all the same.
+    const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
+    return this.#with({ tick }, [[id, { ...before, attempt, at: tick }]]);
+  }
+
+  /**
+   * Makes a plan the parent's own. Subs that stay keep their records, subs that left lose them (no retire hook yet), new
+   * ones stand in line from this tick on: from 0, plans with ever new ids would starve the old ones (A5').
+   */
+  adoptPlan(parentId: string, plan: readonly PlanEntry[]): DocumentVersion {
+    const parent = this.record(parentId);
+    if (parent === undefined || (plan.length === 0 && parent.plan === undefined)) return this;
+    const wanted = new Set(plan.map((entry) => subRecordId(parentId, entry.id)));
+    const changes: [string, HandlerRecord | undefined][] = [];
+    for (const entry of parent.plan ?? []) {
+      const id = subRecordId(parentId, entry.id);
+      if (!wanted.has(id)) changes.push([id, undefined]);
+    }
+    for (const id of wanted) {
+      if (this.record(id) === undefined) {
+        changes.push([id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]);
+      }
+    }
+    const { plan: _before, ...rest } = parent;
+    changes.push([parentId, plan.length === 0 ? rest : { ...rest, plan }]);
+    return this.#with({}, changes);
+  }
+
+  /** Notes a success that `old` may refer to from now on, with its view. */
+  markDone(id: string, digest: string, view: unknown): DocumentVersion {
+    const before = this.record(id);
+    if (before === undefined || before.done === digest) return this;
+    return this.#with({}, [[id, { ...before, done: digest }]], view);
+  }
+
+  /** The version that is to be stored: a generation of its own. */
+  written(writeId: string, resourceVersion: string): DocumentVersion {
+    return this.#with({ gen: this.#header.gen + 1, writeId, resourceVersion }, []);
+  }
+
+  /** Plain data, for a store: own members that are read like any others, the two tables when they are asked for. */
+  toDocument(): ProgressDocument {
+    const version = this;
+    const { uid, name, gen, writeId, tick, resourceVersion } = this.#header;
+    this.#document ??= Object.freeze({
+      uid,
+      name,
+      gen,
+      writeId,
+      tick,
+      resourceVersion,
+      get records() {
+        version.#plainRecords ??= Object.freeze(Object.fromEntries(version.#records.entries()));
+        return version.#plainRecords;
+      },
+      get bases() {
+        version.#plainBases ??= Object.freeze(
+          Object.fromEntries(
+            version.#bases.entries().flatMap(([digest, { view }]) => (view === undefined ? [] : [[digest, view]])),
+          ),
+        );
+        return version.#plainBases;
+      },
+    });
+    return this.#document;
+  }
+
+  /** Whether this is the very document that the version was stored as. */
+  isStoredAs(document: ProgressDocument): boolean {
+    return this.#document === document;
+  }
+
+  /** `view` is that of a `done` which is new. Keeps exactly the bases that some `done` names. */
+  #with(header: Partial<Header>, records: Changes<HandlerRecord>, view?: unknown): DocumentVersion {
+    const bases = new Map<string, Base | undefined>();
+    const count = (digest: string | null | undefined, by: number, given: unknown): void => {
+      if (digest === null || digest === undefined) return;
+      const before = bases.has(digest) ? bases.get(digest) : this.#bases.get(digest);
+      const users = (before?.users ?? 0) + by;
+      bases.set(digest, users === 0 ? undefined : { view: before?.view === undefined ? given : before.view, users });
+    };
+    for (const [id, record] of records) {
+      const done = this.record(id)?.done;
+      if (record?.done === done) continue;
+      count(record?.done, 1, view);
+      count(done, -1, undefined);
+    }
+    return new DocumentVersion(
+      { ...this.#header, ...header },
+      this.#records.with(records),
+      this.#bases.with([...bases]),
+    );
+  }
+}
+
+/** The document of an object about which nothing is remembered. */
+export function emptyDocument(uid: string, name: string): DocumentVersion {
+  const header = { uid, name, gen: 0, writeId: '', tick: 0, resourceVersion: '' };
+  return new DocumentVersion(header, new VersionedMap(new Map()), new VersionedMap(new Map()));
+}
+
+/** Takes a document that was read. */
+export function versionOf(document: ProgressDocument): DocumentVersion {
+  const { records, bases, ...header } = document;
+  const named = new Map<string, Base>();
+  for (const { done } of Object.values(records)) {
+    if (done === null) continue;
+    const view = Object.hasOwn(bases, done) ? bases[done] : undefined;
+    named.set(done, { view, users: (named.get(done)?.users ?? 0) + 1 });
+  }
+  return new DocumentVersion(header, new VersionedMap(new Map(Object.entries(records))), new VersionedMap(named));
+}
+
+function freshAttempt(digest: string): Attempt {
+  return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
+}

@@ -1,0 +1,235 @@
+import { encodeValue } from './encode-value.ts';
+import { EtcdWatch } from './etcd-watch.ts';
+import type { Header, RangeResponse, TxnResponse, WireRow } from './gateway.ts';
+import { type DeleteResponse, type Gateway, GatewayError, type PutResponse } from './gateway.ts';
+import type { Settings } from './program.ts';
+import type { WatchCall } from './subject.ts';
+import {
+  type Answer,
+  type Call,
+  keyBytes,
+  type RangeCall,
+  type Row,
+  type Subject,
+  type SubjectWatch,
+} from './subject.ts';
+import {
+  absolute,
+  base64,
+  readRow,
+  type WireRange,
+  wireBranch,
+  wireCompare,
+  wireRange,
+  wireRangeOptions,
+} from './wire.ts';
+
+/** etcd's words for the errors that the programs can meet, and ours. */
+const ERRORS: Readonly<Record<string, string>> = {
+  'etcdserver: mvcc: required revision has been compacted': 'compacted',
+  'etcdserver: mvcc: required revision is a future revision': 'future revision',
+  'etcdserver: duplicate key given in txn request': 'duplicate key',
+  'etcdserver: too many operations in txn request': 'too many operations',
+  'etcdserver: key is not provided': 'empty key',
+};
+
+interface Page {
+  readonly range: WireRange;
+  readonly revision: number;
+}
+
+/**
+ * A real etcd. Programs share one server, whose revisions go on: each begins by emptying it, and counts from there.
+ *
+ * ```text
+ *   ... the program before | put, delete everything | 2   3   4     revisions of this program
+ *                                        ^ base + 1 = 1
+ *                            ^ base, compacted: 0
+ * ```
+ */
+export class EtcdSubject implements Subject {
+  readonly #gateway: Gateway;
+  #values: Settings['values'] = 'plain';
+  #base = 0;
+  #compacted = 0;
+  /** The next pages, by the id of the range. */
+  #pages = new Map<number, Page>();
+  readonly #watches = new Set<EtcdWatch>();
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway;
+  }
+
+  async begin(settings: Settings): Promise<void> {
+    this.#values = settings.values;
+    this.#pages = new Map();
+    this.#compacted = 0;
+    const all = wireRange({ prefix: '' });
+    // So that there is something to delete, and the base is above what the program before compacted to.
+    await this.#gateway.call('kv/put', { key: base64(Uint8Array.of(1)) });
+    const { header } = await this.#gateway.call<DeleteResponse>('kv/deleterange', all);
+    this.#base = Number(header?.revision) - 1;
+    await this.#gateway.call('kv/compaction', { revision: String(this.#base) });
+  }
+
+  async perform(call: Call): Promise<Answer> {
+    try {
+      return await this.#answer(call);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      const kind = ERRORS[error.message] ?? error.message;
+      return kind === 'compacted' ? { error: kind, compactRevision: this.#compacted } : { error: kind };
+    }
+  }
+
+  async watch(call: WatchCall): Promise<SubjectWatch | Answer> {
+    const watch = new EtcdWatch(this.#gateway, this.#base, call.filter);
+    let start = typeof call.start === 'number' ? absolute(call.start, this.#base) : 0;
+    if (call.start === 'initial') {
+      const list = await this.#gateway.call<RangeResponse>('kv/range', wireRange(call.range));
+      const events = (list.kvs ?? []).map((row) => ({ type: 'put', row: this.#row(row), prev: null }) as const);
+      watch.batches.push({ revision: this.#revision(list.header), initial: true, events });
+      start = Number(list.header?.revision) + 1;
+    }
+    const refused = await watch.open({ ...wireRange(call.range), start_revision: String(start), prev_kv: call.prevKv });
+    if (refused !== undefined) return refused;
+    this.#watches.add(watch);
+    return watch;
+  }
+
+  async end(): Promise<void> {
+    for (const watch of this.#watches) await watch.close();
+    this.#watches.clear();
+  }
+
+  async #answer(call: Call): Promise<Answer> {
+    switch (call.op) {
+      case 'put': {
+        const put = { key: base64(keyBytes(call.key)), value: base64(encodeValue(call.value, this.#values)) };
+        if (call.expect !== undefined) return this.#guarded(call.key, call.expect, { ...put, prev_kv: call.prevKv });
+        return this.#put(await this.#gateway.call<PutResponse>('kv/put', { ...put, prev_kv: call.prevKv }));
+      }
+      case 'delete': {
+        const request = { ...wireRange(call.range), prev_kv: call.prevKv };
+        if (call.expect !== undefined && 'key' in call.range)
+          return this.#guarded(call.range.key, call.expect, request);
+        return this.#deleted(await this.#gateway.call<DeleteResponse>('kv/deleterange', request));
+      }
+      case 'txn':
+        return this.#txn(call);
+      case 'get': {
+        const request = { key: base64(keyBytes(call.key)), ...this.#at(call.revision) };
+        const { header, kvs = [] } = await this.#gateway.call<RangeResponse>('kv/range', request);
+        return { revision: this.#revision(header), kv: this.#optionalRow(kvs[0]) };
+      }
+      case 'range':
+        return this.#range(call, { ...wireRange(call.range), ...this.#at(call.revision) });
+      case 'page': {
+        const page = this.#pages.get(call.of.id);
+        return this.#range(call.of, { ...page?.range, ...this.#at(page?.revision) });
+      }
+      case 'compact': {
+        // `physical`: the answer comes when it is done, so that what etcd keeps (E2) does not depend on a race.
+        const request = { revision: String(absolute(call.revision, this.#base)), physical: true };
+        const { header } = await this.#gateway.call<{ header?: Header }>('kv/compaction', request);
+        this.#compacted = call.revision;
+        return { revision: this.#revision(header), requested: call.revision, compactRevision: call.revision };
+      }
+    }
+  }
+
+  /** `expect` as a client of etcd says it: a transaction that compares the mod revision, and reads it if it is another. */
+  async #guarded(key: Uint8Array | string, expect: number, request: object): Promise<Answer> {
+    const wireKey = base64(keyBytes(key));
+    const compare = wireCompare({ key, target: 'mod', result: '=', value: expect }, this.#values, this.#base);
+    const isPut = 'value' in request;
+    const { header, succeeded, responses } = await this.#gateway.call<TxnResponse>('kv/txn', {
+      compare: [compare],
+      success: [isPut ? { request_put: request } : { request_delete_range: request }],
+      failure: [{ request_range: { key: wireKey } }],
+    });
+    const response = responses?.[0];
+    if (succeeded !== true) {
+      const row = response?.response_range?.kvs?.[0];
+      return { error: 'conflict', actual: this.#optionalRow(row)?.mod ?? 0 };
+    }
+    const part = { ...(isPut ? response?.response_put : response?.response_delete_range), header: header ?? {} };
+    return isPut ? this.#put(part) : this.#deleted(part);
+  }
+
+  async #txn(call: Extract<Call, { op: 'txn' }>): Promise<Answer> {
+    const {
+      header,
+      succeeded = false,
+      responses = [],
+    } = await this.#gateway.call<TxnResponse>('kv/txn', {
+      compare: call.compare.map((one) => wireCompare(one, this.#values, this.#base)),
+      success: wireBranch(call.then, this.#values),
+      failure: wireBranch(call.else, this.#values),
+    });
+    const branch = succeeded ? call.then : call.else;
+    return {
+      revision: this.#revision(header),
+      succeeded,
+      responses: responses.map((response, index) => {
+        if (response.response_put !== undefined) {
+          return { type: 'put', prevKv: this.#optionalRow(response.response_put.prev_kv) };
+        }
+        if (response.response_delete_range !== undefined) {
+          const { deleted, prevKvs } = this.#deleted(response.response_delete_range);
+          return { type: 'delete', deleted, prevKvs };
+        }
+        const step = branch[index];
+        return { type: 'range', ...this.#rows(response.response_range ?? {}, step?.type === 'range' && step.keysOnly) };
+      }),
+    };
+  }
+
+  async #range(call: RangeCall, place: object): Promise<Answer> {
+    const response = await this.#gateway.call<RangeResponse>('kv/range', { ...place, ...wireRangeOptions(call) });
+    this.#keepPage(call, response);
+    return { revision: this.#revision(response.header), ...this.#rows(response, call.keysOnly) };
+  }
+
+  /** The next page begins right behind the last key, at the revision of the first page. */
+  #keepPage(call: RangeCall, response: RangeResponse): void {
+    const before = this.#pages.get(call.id);
+    this.#pages.delete(call.id);
+    const last = response.kvs?.at(-1);
+    if (response.more !== true || last === undefined) return;
+    const behind = Buffer.concat([Buffer.from(last.key, 'base64'), Uint8Array.of(0)]);
+    const asked = call.revision !== undefined && call.revision > 0 ? call.revision : this.#revision(response.header);
+    const end = wireRange(call.range).range_end;
+    const range = { key: base64(behind), ...(end === undefined ? {} : { range_end: end }) };
+    this.#pages.set(call.id, { range, revision: before?.revision ?? asked });
+  }
+
+  #put({ header, prev_kv }: PutResponse): Answer {
+    return { revision: this.#revision(header), prevKv: this.#optionalRow(prev_kv) };
+  }
+
+  #deleted({ header, deleted, prev_kvs = [] }: DeleteResponse): Answer {
+    const prevKvs = prev_kvs.map((row) => this.#row(row));
+    return { revision: this.#revision(header), deleted: Number(deleted ?? 0), prevKvs };
+  }
+
+  #rows({ kvs = [], count, more = false }: RangeResponse, keysOnly: boolean): Answer {
+    return { kvs: kvs.map((row) => this.#row(row, keysOnly)), count: Number(count ?? 0), more };
+  }
+
+  #optionalRow(row: WireRow | undefined): Row | null {
+    return row === undefined ? null : this.#row(row);
+  }
+
+  #row(row: WireRow, keysOnly = false): Row {
+    return readRow(row, this.#base, keysOnly);
+  }
+
+  #at(revision: number | undefined): object {
+    return revision === undefined ? {} : { revision: String(absolute(revision, this.#base)) };
+  }
+
+  #revision(header: Header | undefined): number {
+    return Number(header?.revision) - this.#base;
+  }
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { type DocumentVersion, emptyDocument, versionOf } from '../../../src/handlers/document-version.ts';
+import { type Attempt, isSettled } from '../../../src/handlers/record.ts';
+
+/** The document that src/handlers/record.ts draws, built by the steps that lead to it. */
+function drawn(): DocumentVersion {
+  return emptyDocument('u', 'o')
+    .openAttempt('deploy', 'C')
+    .settleAttempt('deploy', 1, ok('C'))
+    .adoptPlan('deploy', [{ id: 'a', args: 1 }])
+    .markDone('deploy', 'C', 'view C')
+    .openAttempt('scale', 'A')
+    .settleAttempt('scale', 2, ok('A'))
+    .markDone('scale', 'A', 'view A')
+    .openAttempt('scale', 'B');
+}
+
+function ok(digest: string): Attempt {
+  return { digest, state: 'ok', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
+}
+
+describe('the versions of a document', () => {
+  it('are as drawn', () => {
+    expect(drawn().toDocument()).toEqual({
+      uid: 'u',
+      name: 'o',
+      gen: 0,
+      writeId: '',
+      tick: 3,
+      resourceVersion: '',
+      records: {
+        deploy: { attempt: ok('C'), done: 'C', at: 1, episode: 1, plan: [{ id: 'a', args: 1 }] },
+        'deploy/a': { attempt: null, done: null, at: 1, episode: 0 },
+        scale: { attempt: { ...ok('B'), state: 'open' }, done: 'A', at: 3, episode: 3 },
+      },
+      bases: { C: 'view C', A: 'view A' },
+    });
+  });
+
+  it("are settled by the last opened attempt, not by the last success (A3')", () => {
+    const [scale, deploy] = ['scale', 'deploy'].map((id) => drawn().record(id));
+    expect([isSettled(scale, 'A'), isSettled(scale, 'B'), isSettled(deploy, 'C'), isSettled(undefined, 'A')]).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+
+  it("keep the episode and the count of an open attempt that is opened again, and begin anew otherwise (A4', A13')", () => {
+    const failed: Attempt = { digest: 'B', state: 'open', failures: 2, wakeAtWallMs: 9, delayMs: 9 };
+    const doc = drawn().settleAttempt('scale', 3, failed);
+    expect(doc.openAttempt('scale', 'B').record('scale')).toEqual({ attempt: failed, done: 'A', at: 4, episode: 3 });
+    expect(doc.openAttempt('scale', 'A').record('scale')).toMatchObject({
+      attempt: { digest: 'A', failures: 0 },
+      at: 4,
+      episode: 4,
+    });
+    expect(doc.openAttempt('deploy', 'C').record('deploy')).toMatchObject({ attempt: { state: 'open' }, episode: 4 });
+  });
+
+  it('take an outcome only for the attempt it belongs to, and twice is once', () => {
+    const doc = drawn();
+    expect(doc.settleAttempt('scale', 2, ok('B'))).toBe(doc);
+    expect(doc.settleAttempt('scale', 3, ok('A'))).toBe(doc);
+    expect(doc.settleAttempt('gone', 3, ok('B'))).toBe(doc);
+    const once = doc.settleAttempt('scale', 3, ok('B'));
+    expect(once.settleAttempt('scale', 3, ok('B')).toDocument()).toEqual(once.toDocument());
+  });
+
+  it("count a retry without an intent as a turn (A5')", () => {
+    const later = drawn().openAttempt('other', 'X');
+    expect(later.settleAttempt('scale', 3, ok('B')).record('scale')).toMatchObject({ at: 5, episode: 3 });
+  });
+
+  it("have the subs of the plan; new ones stand at the tick of their adoption (A5', A9'e)", () => {
+    const doc = drawn().adoptPlan('deploy', [{ id: 'b' }]);
+    expect(Object.keys(doc.toDocument().records).sort()).toEqual(['deploy', 'deploy/b', 'scale']);
+    expect(doc.record('deploy/b')).toEqual({ attempt: null, done: null, at: 3, episode: 0 });
+    expect(doc.adoptPlan('deploy', []).record('deploy')).not.toHaveProperty('plan');
+    expect(doc.adoptPlan('gone', [{ id: 'b' }])).toBe(doc);
+    expect(doc.adoptPlan('scale', [])).toBe(doc);
+  });
+
+  it("keep a base for as long as a `done` refers to it (A6', I18')", () => {
+    const doc = drawn().markDone('scale', 'C', 'another view of C');
+    expect(doc.toDocument().bases).toEqual({ C: 'view C' });
+    expect(doc.baseOf(doc.record('scale'))).toBe('view C');
+    expect(doc.baseOf(doc.record('deploy/a'))).toBe(undefined);
+    const single = doc.markDone('deploy', 'D', null);
+    expect(single.toDocument().bases).toEqual({ C: 'view C', D: null });
+    expect(single.markDone('scale', 'E', undefined).toDocument().bases).toEqual({ D: null });
+    const planned = drawn().markDone('deploy/a', 'S', 'view of a');
+    expect(planned.adoptPlan('deploy', []).toDocument().bases).toEqual({ A: 'view A', C: 'view C' });
+  });
+
+  it('take a base again that a store has lost, and give it to nobody else', () => {
+    const doc = versionOf({ ...drawn().toDocument(), bases: {} });
+    expect(doc.baseOf(doc.record('scale'))).toBe(undefined);
+    const again = doc.markDone('deploy/a', 'C', 'view C').markDone('scale', 'B', 'view B');
+    expect(again.toDocument().bases).toEqual({ B: 'view B', C: 'view C' });
+  });
+
+  it('are never changed by later ones, however they are read', () => {
+    const versions = [drawn()];
+    const texts: string[] = [];
+    for (let step = 0; step < 50; step++) {
+      const last = versions.at(-1) ?? drawn();
+      texts.push(sorted(last));
+      versions.push(
+        step % 7 === 3
+          ? last.adoptPlan('deploy', [{ id: `s${step}` }])
+          : last.openAttempt(`h${step % 5}`, `${step}`).markDone(`h${step % 5}`, `${step}`, step),
+      );
+    }
+    for (const [place, text] of [...texts.entries()].reverse()) expect(sorted(versions[place])).toBe(text);
+    for (const [place, text] of texts.entries()) expect(sorted(versions[place])).toBe(text);
+  });
+
+  it('are stored as plain data, which is read back as what it was', () => {
+    const version = drawn().written('w', '41');
+    const document = version.toDocument();
+    expect(document).toMatchObject({ gen: 1, writeId: 'w', resourceVersion: '41', tick: 3 });
+    for (const copy of [structuredClone(document), JSON.parse(JSON.stringify(document)), { ...document }]) {
+      expect(copy).toEqual(document);
+      expect(versionOf(copy).toDocument()).toEqual(document);
+    }
+    expect(Object.getPrototypeOf(document)).toBe(Object.prototype);
+    expect(() => Object.assign(document.records, { x: 1 })).toThrow(TypeError);
+    expect([version.isStoredAs(document), version.isStoredAs({ ...document })]).toEqual([true, false]);
+  });
+
+  it('have records under any name', () => {
+    let doc = emptyDocument('u', 'o');
+    for (const id of ['constructor', 'toString', '__proto__']) {
+      expect(doc.record(id)).toBe(undefined);
+      doc = doc.openAttempt(id, 'D').markDone(id, id, id);
+    }
+    const stored = versionOf(JSON.parse(JSON.stringify(doc.toDocument())));
+    for (const id of ['constructor', 'toString', '__proto__']) {
+      expect(stored.record(id)).toMatchObject({ done: id, attempt: { digest: 'D' } });
+      expect(stored.baseOf(stored.record(id))).toBe(id);
+    }
+  });
+});
+
+/** A document as text, whatever the order of its members. */
+function sorted(version: DocumentVersion | undefined): string {
+  const { records, bases, ...header } = version?.toDocument() ?? drawn().toDocument();
+  const entries = (table: object): unknown => Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([header, entries(records), entries(bases)]);
+}

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { openTestStore, Reader } from './fixture.ts';
+
+/** User code that runs in the middle of a write: getters, codecs, `toJSON`. It must not pull the state away (M8). */
+
+const REFUSED = 'Cannot put a key: called from inside another write';
+
+describe('a write from inside a write', () => {
+  it.each(['signal', 'expect', 'prevKv'])('by a getter on the option %s is refused', async (name) => {
+    const { store } = await openTestStore<string>();
+    await store.put('k', '1');
+    let inner: unknown;
+    const options = {
+      get [name]() {
+        void store.put('k', 'inner').catch((error: Error) => {
+          inner = error.message;
+        });
+        return undefined;
+      },
+    };
+    expect(await store.put('k', 'outer', options)).toEqual({ revision: 3 });
+    expect([inner, store.revision, store.get('k')?.value]).toEqual([REFUSED, 3, 'outer']);
+    const reader = new Reader(store.watch({ prefix: '' }, { fromRevision: 2 }));
+    expect(await reader.take()).toEqual(['2: put k(2,2,1)', '3: put k(2,3,2)']);
+  });
+
+  it('by a getter in the value is refused; the value is what the getter gives', async () => {
+    const { store } = await openTestStore<unknown>();
+    const errors: string[] = [];
+    const value = {
+      get a() {
+        store.put('k', 'inner').catch((error: Error) => errors.push(error.message));
+        return 1;
+      },
+    };
+    expect(await store.put('k', value)).toEqual({ revision: 2 });
+    expect([errors, store.get('k')?.value]).toEqual([[REFUSED], { a: 1 }]);
+  });
+
+  it.each(['put', 'txn', 'compare'])('by toJSON of a trusted value is refused, in a %s', async (kind) => {
+    const errors: string[] = [];
+    const { store } = await openTestStore<unknown>({ values: 'trusted', retention: { bytes: 1_000 } });
+    const trusted = {
+      toJSON: () => {
+        for (const call of [store.put('k', 'inner'), store.delete('k'), store.txn({}), store.compact(1)]) {
+          void call.catch((error: Error) => errors.push(error.message));
+        }
+        return 'x';
+      },
+    };
+    const put = { type: 'put', key: 'k', value: trusted } as const;
+    const compare = [{ key: 'k', target: 'value', result: '!=', value: trusted }] as const;
+    if (kind === 'put') await store.put('k', trusted);
+    else await store.txn(kind === 'txn' ? { then: [put] } : { compare, then: [put], else: [put] });
+    await Promise.resolve();
+    expect(new Set(errors)).toEqual(
+      new Set([
+        REFUSED,
+        'Cannot delete keys: called from inside another write',
+        'Cannot run a transaction: called from inside another write',
+        'Cannot compact: called from inside another write',
+      ]),
+    );
+    expect([store.revision, store.get('k')?.value]).toEqual([2, trusted]);
+    // The guard goes with the write, also with one that fails.
+    await expect(store.put('', 1)).rejects.toThrow('the key is empty');
+    expect(await store.put('k', 'next')).toEqual({ revision: 3 });
+  });
+});
+
+describe('closing the store from inside a write', () => {
+  it.each(['put', 'txn', 'delete'])('a %s commits nothing', async (kind) => {
+    const { store } = await openTestStore<string>({
+      codec: {
+        encode: (value) => {
+          if (value === 'close') void store.close();
+          return new TextEncoder().encode(value);
+        },
+        decode: (bytes) => {
+          if (bytes.length === 1) void store.close();
+          return 'x';
+        },
+      },
+    });
+    await store.put('k', '1');
+    const reader = new Reader(store.watch({ prefix: '' }));
+    await reader.drain();
+    const call =
+      kind === 'put'
+        ? store.put('k', 'close')
+        : kind === 'txn'
+          ? store.txn({ then: [{ type: 'put', key: 'k', value: 'close' }] })
+          : store.delete('k', { prevKv: true });
+    await expect(call).rejects.toMatchObject({ code: 'CLOSED' });
+    expect(await reader.take()).toEqual(['ClosedError']);
+  });
+});
