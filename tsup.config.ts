@@ -48,7 +48,11 @@ export default defineConfig([
   {
     ...common,
     entry: { mod: 'src/mod.ts', testing: 'src/testing/mod.ts', cli: 'src/cli/main.ts' },
-    dts: { entry: { mod: 'src/mod.ts', testing: 'src/testing/mod.ts' } },
+    // `Symbol.asyncDispose` is in no lib below esnext, and a project need not have set that.
+    dts: {
+      entry: { mod: 'src/mod.ts', testing: 'src/testing/mod.ts' },
+      banner: '/// <reference lib="esnext.disposable" />',
+    },
   },
   {
     ...common,

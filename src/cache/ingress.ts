@@ -99,7 +99,7 @@ export function changesOf<V, K extends Key>(
 export function checkTxnAnswer(answer: BackendTxnResponse, txn: PreparedTxn): void {
   const { succeeded, responses } = answer as Partial<BackendTxnResponse>;
   if (typeof succeeded !== 'boolean') throw refusal(`succeeded is ${text(succeeded)}, not a boolean`);
-  if (!succeeded && txn.compare.length === 99) throw refusal('a transaction without compares did not succeed');
+  if (!succeeded && txn.compare.length === 0) throw refusal('a transaction without compares did not succeed');
   if (!Array.isArray(responses)) throw refusal('a transaction was answered without an array of responses');
   const operations = succeeded ? txn.then : txn.else;
   if (responses.length !== operations.length) {

@@ -219,7 +219,7 @@ export class ListManager<V, K extends Key> {
 
   /**
    * A span needs a version for each change, deletes too, so one that makes the data smaller may not fit. Then the state
-   * of the list is taken for a new one: watches end, for the difference is nowhere, and reads begin at S (M18').
+   * of the list is taken for a new one: watches end, for the difference is nowhere, and reads begin at S (M35).
    */
   #applySpan(commit: Commit, snapshot: Snapshot): void {
     const { applier, hub, logger } = this.#options;

@@ -46,7 +46,7 @@ export class RunningCall {
     }
   }
 
-  /** The first reason stays: a call that was outdated and then takes too long has failed, but for its signal it was outdated. */
+  /** The first reason stays: a call that is outdated and then takes too long has failed, but its signal says "outdated". */
   abort(reason: unknown): void {
     this.#controller.abort(reason);
   }

@@ -6,7 +6,7 @@ export type HandlerFunction<T = unknown> = (context: HandlerContext<T>) => Promi
 /** Like {@link HandlerFunction}. */
 export type SubFunction<T = unknown> = (context: SubContext<T>) => Promise<void> | void;
 
-/** What every call is told. All of it belongs to one state of the object, and is frozen. */
+/** What every call is told. All of it belongs to one state of the object, and is frozen; bytes in it are the call's own. */
 export interface CallContext<T = unknown> {
   /** The whole object, as of `resourceVersion`. Parts outside the handler's view may be older than the newest state. */
   readonly object: T;
@@ -28,7 +28,11 @@ export interface CallContext<T = unknown> {
    * another one when the input comes back later (A13').
    */
   readonly idempotencyKey: string;
-  /** Aborts on timeout, when this call's own input is outdated, when the object goes, and when the controller stops. */
+  /**
+   * Aborts on timeout, when this call's own input is outdated, when the object goes, and when the controller stops. Its
+   * reason is that of the first of these: a call that is outdated and then takes too long has failed by timeout, and its
+   * signal still says that it is outdated.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +42,7 @@ export interface HandlerContext<T = unknown> extends CallContext<T> {
   readonly rebuild: boolean;
   /**
    * Registers a sub-handler, to run after this call has returned, with its own record, digest and retries. Ids and args
-   * must depend on `new` alone. Registering nothing drops the plan.
+   * must depend on `new` alone. Registering nothing drops the plan. What it throws fails the handler like any other error.
    *
    * @example
    * ```ts

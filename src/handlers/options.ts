@@ -21,9 +21,9 @@ export interface ControllerOptions<T = unknown> {
    * for values of your own take `createEssenceHasher({ defaults: false })`. @default createEssenceHasher()
    */
   readonly essence?: EssenceHasher;
-  /** Makes the default view in place of `essence`: JSON data, all of which counts. Pure. Excludes `essence`. */
+  /** Makes the default view in place of `essence`: plain JSON data, copied, all of which counts. Pure. Excludes `essence`. */
   readonly view?: (object: T) => unknown;
-  /** Objects handled at a time; within one object, calls never overlap. @default 16 */
+  /** Objects handled at a time, a whole number or `Infinity`; within one object, calls never overlap. @default 16 */
   readonly concurrency?: number;
   /**
    * What a change in the middle of a pass does (A10'). `supersede`: what has not run yet runs on the newest state only.
@@ -67,9 +67,12 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly id: string;
   /** Depend on this field only: `'spec.replicas'`, or a JSON pointer where keys have dots. Excludes `select`. */
   readonly field?: string;
-  /** Depend on what this returns (JSON data) only. Pure. Excludes `field`. */
+  /**
+   * Depend on what this returns only: plain JSON data, which is copied; an instance of a class or a promise is a fault.
+   * Pure. Excludes `field`.
+   */
   readonly select?: (object: T) => unknown;
-  /** The handler is for these objects only. Pure. @default all */
+  /** The handler is for these objects only. Pure, and not async: a promise is a fault. @default all */
   readonly when?: (object: T) => boolean;
   /** What is left out is as in the controller's. @default the controller's */
   readonly backoff?: BackoffOptions;
@@ -77,10 +80,10 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
 
 /** Options of `ctx.sub`. */
 export interface SubOptions extends AttemptOptions {
-  /** JSON data for the sub. Like the id: a function of the parent's view alone (A9'b). */
+  /** Plain JSON data for the sub, copied. Like the id: a function of the parent's view alone (A9'b). */
   readonly args?: unknown;
   /** Depend on this field of the object and the args, instead of the parent's view and the args. Excludes `select`. */
   readonly field?: string;
-  /** Depend on a part of the parent's *view* and the args. Pure. Excludes `field`. */
+  /** Depend on a part of the parent's *view* and the args: plain JSON data, copied. Pure. Excludes `field`. */
   readonly select?: (view: unknown) => unknown;
 }

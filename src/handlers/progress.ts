@@ -2,9 +2,11 @@ import type { ProgressDocument } from './record.ts';
 
 /**
  * Where a controller keeps what it has done: one document per uid, replaced as a whole by compare-and-set on its `gen`.
- * Documents are plain JSON data (`Infinity` and `undefined` do not occur, except an absent base).
+ * Documents are plain JSON data; `Infinity` and `undefined` do not occur. Of one that is to be stored, `records` and
+ * `bases` are made when they are read, so a store that keeps it by reference does not pay for them.
  *
- * One store serves one controller: at every list, documents of objects that are gone are deleted.
+ * One store serves one controller: at every list, documents of objects that are gone are deleted, and so are those of
+ * data that was replaced (`ObjectSource.owns`).
  *
  * A rejected write may have happened or not; the controller reads again and recognises its own by `writeId`.
  */

@@ -55,7 +55,7 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
   let wallOffset = (options.wallTimeMs ?? 1_700_000_000_000) - now;
   const timers: Timer[] = [];
 
-  const runDue = async (until: number, macrotask: () => Promise<void>): Promise<void> => {
+  const runDue = async (until: number): Promise<void> => {
     await macrotask();
     for (let timer = timers[0]; timer !== undefined && timer.due <= until; timer = timers[0]) {
       timers.shift();
@@ -84,13 +84,13 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
       if (!Number.isFinite(delayMs)) {
         throw new RangeError(`Cannot advance the clock: the delay must be finite, got ${delayMs}`);
       }
-      await withMacrotasks((macrotask) => runDue(now + delayMs, macrotask));
+      await runDue(now + Math.max(0, delayMs));
     },
-    settle: () => withMacrotasks((macrotask) => macrotask()),
+    settle: macrotask,
     async advanceToNext() {
       const next = timers[0];
       if (next === undefined || next.due === Number.POSITIVE_INFINITY) return false;
-      await withMacrotasks((macrotask) => runDue(next.due, macrotask));
+      await runDue(next.due);
       return true;
     },
     jumpWallTime(deltaMs) {
@@ -119,24 +119,18 @@ function placeOf(timers: readonly Timer[], timer: Timer): number {
 }
 
 /**
- * Gives `body` a function that resolves in a task of its own, which is after every promise chain that can settle by
- * itself, however deep. Counting microtasks instead would be a guess at the depth. The channel is closed at the end,
- * since an open one keeps a process alive.
+ * Resolves in a task of its own, which is after every promise chain that can settle by itself, however deep. Counting
+ * microtasks instead would be a guess at the depth. A channel for each turn: Deno delivers only the first message of a
+ * channel in a task of its own. It is closed at once, since an open one keeps a process alive.
  */
-async function withMacrotasks<R>(body: (macrotask: () => Promise<void>) => Promise<R>): Promise<R> {
-  const { port1, port2 } = new MessageChannel();
-  let wake = (): void => {};
-  port1.onmessage = () => wake();
-  try {
-    return await body(
-      () =>
-        new Promise((resolve) => {
-          wake = resolve;
-          port2.postMessage(undefined);
-        }),
-    );
-  } finally {
-    port1.close();
-    port2.close();
-  }
+function macrotask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      port2.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 }

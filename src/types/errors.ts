@@ -129,7 +129,7 @@ export class LimitExceededError extends PlimsollError {
   }
 }
 
-/** The core's memory limit is reached. Nothing was written; compaction or deletes make room. */
+/** The core's memory limit is reached. Nothing was written; compaction or deletes make room. No read throws it. */
 export class StoreFullError extends PlimsollError {
   override readonly name: string = 'StoreFullError';
   declare readonly code: 'STORE_FULL';

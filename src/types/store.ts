@@ -20,7 +20,7 @@ export interface SignalOptions {
  * Every member but `epoch`, `identity` and `close` throws `ClosedError` after `close()`. On a replica that is broken for
  * good, every member but these and `stats` throws what broke it. Reads of a replica throw `NotReadyError` before its first list, and `NotCachedError` outside its prefixes. Everything
  * that is given a key or a range throws TypeError for what is none, `InvalidKeyError` for an empty key, and
- * `LimitExceededError` for one above 65535 bytes.
+ * `LimitExceededError` for one above 65535 bytes. Options with an unknown name are a TypeError that names it.
  */
 export interface Store<V = unknown, K extends Key = string> {
   /** The high watermark: every change up to and including it is in the snapshot. */
@@ -41,13 +41,14 @@ export interface Store<V = unknown, K extends Key = string> {
   /**
    * The newest state of a key, or the state at `revision`; `undefined` if it did not exist then.
    *
-   * @throws `CompactedError`, `FutureRevisionError`, what the codec throws
+   * @throws `CompactedError`, `FutureRevisionError`, `ValueError` with the key for a value that the codec cannot read
    */
   get(key: K, options?: GetOptions): KeyValue<V, K> | undefined;
   /**
    * Keys of a range in unsigned byte order.
    *
-   * @throws `CompactedError`, `FutureRevisionError`, what the codec throws; RangeError for a `continue` of another range
+   * @throws `CompactedError`, `FutureRevisionError`, `ValueError` as `get` does; RangeError for a `continue` of another
+   * range, `IdentityChangedError` for one of other data
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';
@@ -65,7 +66,7 @@ export interface Store<V = unknown, K extends Key = string> {
    * Writes one key, as a commit of its own.
    *
    * @throws `ConflictError` when `expect` does not hold, `ValueError` and what the codec throws, `StoreFullError`;
-   * TypeError from inside a codec. A replica: `BackendError`, `NotAppliedError`, `IdentityChangedError`,
+   * TypeError from inside a codec or another write. A replica: `BackendError`, `NotAppliedError`, `IdentityChangedError`,
    * `UnsupportedError` in front of a backend that can only be read
    * @example
    * ```ts
@@ -151,7 +152,7 @@ export type RangeRequest<K extends Key = string> = KeyRange<K> & {
   readonly keysOnly?: boolean;
   /** No rows, only `count`. @default false */
   readonly countOnly?: boolean;
-  /** The `continue` of the page before: goes on behind its last row, at its revision. */
+  /** The `continue` of the page before: goes on behind its last row, at its revision, in the same data. */
   readonly continue?: string;
 };
 

@@ -161,3 +161,45 @@ test('life: idle waits for the first list and for retries', async () => {
   equal([isIdle, calls], [true, 2]);
   await life.stop();
 });
+
+test('life: from the stop on, idle is closed and what was left is behind; no timer is left', async () => {
+  const world = createWorld();
+  for (const name of ['a', 'b']) world.source.put(name, { spec: 1 });
+  const life = await start(
+    world,
+    (controller) => controller.on('change', { id: 'h', timeoutMs: 3_600_000 }, () => new Promise(() => {})),
+    { concurrency: 1, drainMs: 100 },
+  );
+  const waiting = rejects(life.controller.idle(), { class: ClosedError });
+  life.abort();
+  await quiet(world.clock);
+  await waiting;
+  await rejects(life.controller.idle(), { class: ClosedError });
+  await world.clock.advance(100);
+  await life.done;
+  await rejects(life.controller.idle(), { class: ClosedError });
+  like(life.controller.stats(), { objects: 2, behind: 2, waiting: 0, queued: 0 });
+  equal(world.clock.pending, 0);
+});
+
+test('life: a timer that falls due in a pass of 3000 subs fires before its end', async () => {
+  const world = createWorld();
+  let calls = 0;
+  let seen: number | undefined;
+  world.source.put('a', { spec: 1 });
+  const life = await start(world, (controller) =>
+    controller.on('change', { id: 'p' }, (ctx) => {
+      world.clock.after(0, () => {
+        seen = calls;
+      });
+      for (let n = 0; n < 3000; n++) {
+        ctx.sub(`s${n}`, {}, () => {
+          calls++;
+        });
+      }
+    }),
+  );
+  await life.settle();
+  equal([calls, (seen ?? 3000) < 1000], [3000, true]);
+  await life.stop();
+});

@@ -1,5 +1,6 @@
 import {
   type Controller,
+  createMemoryProgress,
   createStoreSource,
   type ObjectSource,
   openStore,
@@ -182,3 +183,54 @@ for (let seed = 1; seed <= 5; seed++) {
     await life.stop();
   });
 }
+
+test('store source: records of earlier processes go, though their revisions were higher', async () => {
+  const progress = createMemoryProgress();
+  for (let process = 0; process < 6; process++) {
+    const clock = createVirtualClock();
+    const store = await openStore<Job>({ clock, random: createSeededRandom(process + 1) });
+    for (let n = 0; n < 70 - 10 * process; n++) await store.put(`jobs/${n % 10}`, { image: `${n}` });
+    const source = createStoreSource(store, { prefix: 'jobs/' });
+    let calls = 0;
+    const life = await startOn<Job>(clock, { source, progress }, (controller) =>
+      controller.on('change', { id: 'h' }, () => {
+        calls++;
+      }),
+    );
+    await life.settle();
+    equal([calls, progress.size], [10, 10]);
+    await life.stop();
+    await store.close();
+  }
+});
+
+test('store source: every call has bytes of its own', async () => {
+  const clock = createVirtualClock();
+  const store = await openStore({ clock, random: createSeededRandom(3) });
+  await store.put('a', Uint8Array.of(1, 2));
+  const seen: unknown[] = [];
+  const source = createStoreSource(store, { prefix: '' });
+  const life = await startOn(clock, { source }, (controller) => {
+    for (const id of ['x', 'y']) {
+      controller.on('change', { id, select: (bytes) => [...(bytes as Uint8Array)] }, (ctx) => {
+        const bytes = ctx.object as Uint8Array;
+        seen.push([...bytes], ctx.new);
+        bytes[0] = 99;
+      });
+    }
+    controller.on('change', { id: 'text' }, () => {
+      seen.push('called on bytes that are no JSON text');
+    });
+  });
+  await life.settle();
+  equal(seen, [
+    [1, 2],
+    [1, 2],
+    [1, 2],
+    [1, 2],
+  ]);
+  equal([...((store.get('a')?.value ?? []) as Uint8Array)], [1, 2]);
+  like(life.controller.stats(), { calls: 2, faults: 1 });
+  await life.stop();
+  await store.close();
+});

@@ -50,6 +50,24 @@ test('virtual clock: moves on to the next timer, settles in place, jumps in wall
   equal([clock.now(), clock.wallTime() - wallMs, clock.pending], [2 ** 40, 2 ** 40 - 1000, 0]);
 });
 
+test('virtual clock: waits for chains of promises behind a timer, however deep, in each of its turns', async () => {
+  for (const depth of [1, 10, 1000]) {
+    const clock = createVirtualClock();
+    const log: string[] = [];
+    const chain = async (name: string): Promise<void> => {
+      for (let turn = 0; turn < depth; turn++) await null;
+      log.push(name);
+    };
+    clock.after(10, () => void chain('first'));
+    clock.after(20, () => void chain('second'));
+    await clock.advance(100);
+    equal(log, ['first', 'second']);
+    void chain('third');
+    await clock.settle();
+    equal(log.length, 3);
+  }
+});
+
 test('seeded random: one seed is one sequence on every runtime', () => {
   const take = (seed: number, count: number): number[] => {
     const random = createSeededRandom(seed);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CompactedError } from '../../../src/types/errors.ts';
 import { Consumer, openRig, probe, type ReplicaRig } from '../../support/replica-rig.ts';
 
-/** A replica at its memory limit: it stays at its last true state, and comes back when the data fit again (M18'). */
+/** A replica at its memory limit: it stays at its last true state, and comes back when the data fit again (M35). */
 
 const LIMIT = { memoryBytesMax: 1_048_576 };
 const key = (index: number) => `k${index}/`.padEnd(1_000, 'x');

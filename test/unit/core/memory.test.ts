@@ -175,6 +175,9 @@ describe('the memory limit', () => {
     const end = `x1${'\xff'.repeat(60_000)}`;
     expect(rig.list(between('x10', end)).split(' ').length).toBe(core.count(between('x1', 'x2'), 1e9) - 1);
     expect([rig.list(between(`x${long}`, `x${long}y`)), rig.list(between(`x1${long}`))]).toEqual(['', '']);
+    // What begins with the longest key there is, is behind it.
+    const behind = `x${commit - 1}${long}`;
+    expect([rig.list(between(behind)), rig.list(between(behind, `${behind}z`))]).toEqual(['', '']);
     // The first key behind them is x123.
     expect(core.nextCommit(between(`x1${'2'.repeat(9000)}`, 'x13'), 0, 0)).toBe(124);
     expect(core.stats().claimedBytes).toBe(claimedBytes);

@@ -253,3 +253,14 @@ describe('essence rules: ignore', () => {
     expect(() => createHasher({ ignore: ignore.slice(0, 8) })).not.toThrow();
   });
 });
+
+describe('essence options', () => {
+  it.each<[unknown, string]>([
+    [null, 'the options are not an object'],
+    [{ ignored: ['/a'] }, 'unknown option ignored'],
+  ])('%j is refused', (options, reason) => {
+    const create = () => createHasher(options as EssenceHasherOptions);
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(`Cannot create the essence hasher: ${reason}`);
+  });
+});

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { HandlerContext } from '../../../src/handlers/context.ts';
-import { createController } from '../../../src/handlers/controller.ts';
+import { type Controller, createController } from '../../../src/handlers/controller.ts';
 import { valueAt } from '../../../src/handlers/path.ts';
 import { createMemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
+import type { MemoryObjectSource } from '../../../src/testing/object-source.ts';
 import { ClosedError, PermanentError, TemporaryError, UnsupportedError } from '../../../src/types/errors.ts';
 import { createWorld, sleep, type Thing, type World } from './harness.ts';
 
@@ -377,6 +378,129 @@ describe('controller: registration', () => {
     expect(() => life.controller.on('change', { id: 'late' }, () => {})).toThrow(TypeError);
     await expect(life.controller.run({})).rejects.toThrow(TypeError);
     await life.stop();
+  });
+});
+
+describe('controller: objects, views and names of all kinds', () => {
+  it("gives every call bytes of its own (I5')", async () => {
+    const world = createWorld();
+    const source = world.source as unknown as MemoryObjectSource<unknown>;
+    source.put('alone', Uint8Array.of(1, 2));
+    source.put('inside', { spec: { n: 1 }, bytes: Uint8Array.of(1, 2) });
+    const seen: string[] = [];
+    const bytesOf = (object: unknown): Uint8Array => (valueAt(object, ['bytes']) ?? object) as Uint8Array;
+    const life = await world.start(
+      (controller) => {
+        for (const id of ['a', 'b']) {
+          controller.on('change', { id, select: (object) => [...bytesOf(object)] }, (ctx) => {
+            seen.push(`${ctx.name} ${id} ${bytesOf(ctx.object).join()} ${String(ctx.new)}`);
+            bytesOf(ctx.object)[0] = 99;
+            ctx.sub('s', {}, (sub) => {
+              seen.push(`${sub.name} ${id}/s ${bytesOf(sub.object).join()}`);
+            });
+          });
+        }
+      },
+      { concurrency: 1 },
+    );
+    await life.settle();
+    expect(seen.filter((line) => line.includes('99'))).toEqual([]);
+    expect(seen).toHaveLength(8);
+    expect(bytesOf(source.objects[0]?.object)).toEqual(Uint8Array.of(1, 2));
+    await life.stop();
+  });
+
+  it('calls nobody on a filter or a selection that is a promise, nor on data that is not plain', async () => {
+    const world = createWorld();
+    world.source.put('a', { spec: { n: 1 } });
+    const life = await world.start((controller) => {
+      const never = (): never => expect.unreachable();
+      const instance = new (class {
+        readonly #n = 1;
+        get n(): number {
+          return this.#n;
+        }
+      })();
+      controller.on('change', { id: 'when', when: (async () => false) as unknown as () => boolean }, never);
+      controller.on('change', { id: 'select', select: async () => 1 }, never);
+      controller.on('change', { id: 'instance', select: () => instance }, never);
+      controller.on('change', { id: 'fine', when: ({ spec }) => spec?.n === 1 }, () => {});
+    });
+    await life.settle();
+    expect(life.stats()).toMatchObject({ calls: 1, faults: 3 });
+    const faults = life.controller.state('a')?.handlers.map(({ id, fault }) => `${id}: ${fault === undefined}`);
+    expect(faults).toEqual(['when: false', 'select: false', 'instance: false', 'fine: true']);
+    await life.stop();
+  });
+
+  it('has the same fault for every handler on an object that is too deep', async () => {
+    const world = createWorld();
+    let deep: Record<string, unknown> = {};
+    for (let level = 0; level < 1500; level++) deep = { deep };
+    const item = {
+      name: 'a',
+      uid: 'u',
+      resourceVersion: '1',
+      deleting: false,
+      object: { spec: { n: 1 }, status: deep },
+    };
+    const source = {
+      list: async () => ({ resourceVersion: '1', items: [item] }),
+      watch: async function* () {
+        await new Promise(() => {});
+        yield { type: 'bookmark' as const, resourceVersion: '1' };
+      },
+      get: async () => item,
+      compare: () => 0,
+    };
+    const life = await world.start(
+      (controller) => {
+        for (const id of ['first', 'second']) {
+          controller.on('change', { id, field: 'spec.n' }, () => expect.unreachable());
+        }
+        controller.on('change', { id: 'default' }, () => expect.unreachable());
+      },
+      { source },
+    );
+    await life.settle();
+    const faults = life.controller.state('a')?.handlers.map(({ fault }) => String(fault)) ?? [];
+    expect(faults).toHaveLength(3);
+    expect(new Set(faults).size).toBe(1);
+    expect(life.stats()).toMatchObject({ calls: 0, faults: 3 });
+    await life.stop();
+  });
+
+  it('has records of handlers, subs and objects that are called like members of every object', async () => {
+    const world = createWorld();
+    const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
+    for (const name of [...names, '__proto__']) world.source.put(name, { spec: { n: 1 } });
+    const calls: string[] = [];
+    const register = (controller: Controller<Thing>): void => {
+      for (const id of names) {
+        controller.on('change', { id, field: 'spec.n' }, (ctx) => {
+          calls.push(`${ctx.cause} ${String(ctx.old)}`);
+          ctx.sub(id, {}, () => {
+            calls.push('sub');
+          });
+        });
+      }
+    };
+    const life = await world.start(register);
+    await life.settle();
+    expect(calls.filter((call) => call === 'create undefined')).toHaveLength(4 * 5);
+    expect(calls.filter((call) => call === 'sub')).toHaveLength(4 * 5);
+    const first = world.written[0];
+    expect(Object.keys(first?.records ?? {})).toEqual(['constructor']);
+    expect(first?.records.constructor).toMatchObject({
+      attempt: { state: 'open', failures: 0 },
+      done: null,
+      episode: 1,
+    });
+    await life.stop();
+    const again = await world.start(register);
+    await again.settle();
+    expect(again.stats()).toMatchObject({ objects: 5, calls: 0, writes: 0 });
+    await again.stop();
   });
 });
 

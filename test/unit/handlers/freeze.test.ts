@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from '../../../src/handlers/freeze.ts';
+import { deepFreeze, handOut } from '../../../src/handlers/freeze.ts';
 import { ValueError } from '../../../src/types/errors.ts';
 
 describe('deepFreeze', () => {
@@ -44,3 +44,50 @@ describe('deepFreeze', () => {
     for (let time = 0; time < 2; time++) expect(() => deepFreeze(value)).toThrow(ValueError);
   });
 });
+
+describe('handOut', () => {
+  it('gives everybody the same frozen value where there are no bytes', () => {
+    const value = { a: [{ b: 1 }] };
+    expect([handOut(value), handOut(value)].every((given) => given === value)).toBe(true);
+    expect(Object.isFrozen(value.a[0])).toBe(true);
+    expect([handOut(7), handOut(undefined), handOut(null)]).toEqual([7, undefined, null]);
+  });
+
+  it.each([
+    ['bytes alone', () => Uint8Array.of(1, 2)],
+    ['a Buffer', () => Buffer.from([1, 2])],
+    ['a part of a larger buffer', () => new Uint8Array(Uint8Array.of(9, 1, 2, 9).buffer, 1, 2)],
+    ['a DataView', () => new DataView(Uint8Array.of(1, 2).buffer)],
+    ['an ArrayBuffer', () => Uint8Array.of(1, 2).buffer],
+  ])('gives everybody bytes of their own: %s', (_name, make) => {
+    const shared = { n: 1 };
+    for (const wrap of [(bytes: unknown) => bytes, (bytes: unknown) => ({ deep: [{ bytes, shared }], shared })]) {
+      const value = wrap(make());
+      const [first, second] = [handOut(value), handOut(value)];
+      bytesIn(first)[0] = 99;
+      expect([...bytesIn(first)]).toEqual([99, 2]);
+      expect([...bytesIn(second)]).toEqual([1, 2]);
+      expect([...bytesIn(value)]).toEqual([1, 2]);
+      expect(second).toEqual(value);
+    }
+  });
+
+  it('copies containers frozen, also where they contain themselves, and leaves instances of classes as they are', () => {
+    const instance = new Map([['a', 1]]);
+    const value: { bytes: Uint8Array; instance: object; self?: unknown } = { bytes: Uint8Array.of(1), instance };
+    value.self = value;
+    const given = handOut(value);
+    expect(given).not.toBe(value);
+    expect(given.self).toBe(given);
+    expect(given.instance).toBe(instance);
+    expect(Object.isFrozen(given)).toBe(true);
+  });
+});
+
+/** The one run of bytes in a value. */
+function bytesIn(value: unknown): Uint8Array {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value);
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  const found = value as { readonly deep: readonly { readonly bytes: unknown }[] };
+  return bytesIn(found.deep[0]?.bytes);
+}

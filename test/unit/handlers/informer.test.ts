@@ -73,6 +73,42 @@ describe('the informer', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('takes a watch that lived longer than the longest wait for no failure', async () => {
+    for (const [livedMs, expected] of [
+      [3_600_000, 200],
+      [1000, 30_000],
+    ] as const) {
+      const clock = createVirtualClock();
+      const lists: number[] = [];
+      const source: ObjectSource = {
+        ...endingSource(() => {}),
+        list: async () => {
+          lists.push(clock.now());
+          return { resourceVersion: '1', items: [] };
+        },
+        async *watch(): AsyncGenerator<SourceWatchItem> {
+          // Nothing happens, and then it is cut.
+          await new Promise<void>((resolve) => clock.after(livedMs, resolve));
+        },
+      };
+      const controller = new AbortController();
+      const rules = { defaultView: defaultViewBy(undefined, undefined), onFault: () => {} };
+      const table = new ObjectTable(source.compare, rules, () => {});
+      const backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0 };
+      const logger = new GuardedLogger(undefined);
+      const done = inform(
+        { source, table, clock, random: () => 0, backoff, logger, onList: () => {} },
+        controller.signal,
+      );
+      await clock.advance(13 * (livedMs + 30_000));
+      const waits = lists.slice(1).map((at, index) => at - (lists[index] ?? 0) - livedMs);
+      expect(waits.length).toBeGreaterThan(11);
+      expect(waits[11]).toBe(expected);
+      controller.abort();
+      await done;
+    }
+  });
+
   it('gives a source another signal for every question, so that one that leaves listeners behind fills up none', async () => {
     const world = createWorld();
     const signals = new Map<AbortSignal, number>();

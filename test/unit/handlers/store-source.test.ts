@@ -96,9 +96,8 @@ class FakeStore {
   }
 }
 
-async function start(store: FakeStore) {
+async function start(store: FakeStore, progress = createMemoryProgress()) {
   const clock = createVirtualClock();
-  const progress = createMemoryProgress();
   const calls: string[] = [];
   const source = createStoreSource(store as unknown as Store<unknown, string>, { prefix: 'a/' });
   const controller = createController({ source, progress, clock, random: createSeededRandom(1) });
@@ -207,5 +206,30 @@ describe('a store prefix as a source', () => {
     expect(life.controller.state('a/1')).toMatchObject({ uid: 'a/1@2@two', settled: true });
     expect(life.progress.size).toBe(1);
     await life.stop();
+  });
+
+  it('has the records of earlier processes deleted, though their numbers were higher', async () => {
+    const progress = createMemoryProgress();
+    for (let process = 0; process < 6; process++) {
+      const store = new FakeStore();
+      store.identity = `process ${process}`;
+      for (let n = 0; n < 100 - 15 * process; n++) store.set(`a/${n % 10}`, { n });
+      const life = await start(store, progress);
+      expect(life.calls).toHaveLength(10);
+      expect(progress.size).toBe(10);
+      expect((await progress.list()).every(({ uid }) => uid.endsWith(store.identity))).toBe(true);
+      await life.stop();
+    }
+  });
+
+  it('says of which data a uid is', async () => {
+    const store = new FakeStore();
+    const source = createStoreSource(store as unknown as Store<unknown, string>, { prefix: '' });
+    expect(source.owns?.('a@1@two')).toBe(true);
+    await source.list({});
+    expect(['a@1@one', 'a@1@two', 'a@1'].map((uid) => source.owns?.(uid))).toEqual([true, false, false]);
+    store.identity = '';
+    await source.list({});
+    expect(source.owns?.('a@1')).toBe(true);
   });
 });

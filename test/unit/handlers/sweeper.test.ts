@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createMemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
 import { emptyDocument } from '../../../src/handlers/document-version.ts';
+import { createMemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
 import { Sweeper } from '../../../src/handlers/sweeper.ts';
 import { GuardedLogger } from '../../../src/system/guarded-logger.ts';
 import type { ObjectSource } from '../../../src/types/source.ts';
@@ -140,6 +140,23 @@ describe('a sweep of progress', () => {
 });
 
 describe('the drain of a controller', () => {
+  it('waits for a delete that was begun', async () => {
+    const world = createWorld();
+    await world.progress.compareAndSet('gone', 0, emptyDocument('gone', 'gone').written('w', '').toDocument());
+    const progress: ProgressStore = {
+      ...world.progress,
+      async delete(uid) {
+        await sleep(world.clock, 50);
+        await world.progress.delete(uid);
+      },
+    };
+    const life = await world.start(() => {}, { progress });
+    const left = life.done.then(() => world.progress.size);
+    life.abort();
+    await world.clock.advance(1000);
+    expect(await left).toBe(0);
+  });
+
   it('waits for the sweep, and no longer than drainMs', async () => {
     for (const [answerMs, expected] of [
       [300, 300],

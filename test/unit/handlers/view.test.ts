@@ -3,21 +3,32 @@ import { createEssenceHasherWith } from '../../../src/core/essence-hasher.ts';
 import { coreModule } from '../../../src/core/module.ts';
 import { diffViews } from '../../../src/handlers/diff.ts';
 import { parsePath, valueAt } from '../../../src/handlers/path.ts';
-import { defaultViewBy, digestOfSub, digestOfView, viewOfPart } from '../../../src/handlers/view.ts';
-import { ValueError } from '../../../src/types/errors.ts';
+import {
+  defaultViewBy,
+  digestOfSub,
+  digestOfView,
+  ownData,
+  viewOfData,
+  viewOfPart,
+} from '../../../src/handlers/view.ts';
+import { LimitExceededError, ValueError } from '../../../src/types/errors.ts';
 
 describe('paths', () => {
   it.each([
     ['spec.replicas', ['spec', 'replicas']],
     ['spec', ['spec']],
     ['/metadata/annotations/a.b~1c~0d', ['metadata', 'annotations', 'a.b/c~d']],
+    ['a~2b', ['a~2b']],
   ])('%s', (field, path) => {
     expect(parsePath(field)).toEqual(path);
   });
 
-  it.each(['', '.', 'a.', '.a', '/', '/a//b', 7 as unknown as string])('refuses %j', (field) => {
-    expect(() => parsePath(field)).toThrow(TypeError);
-  });
+  it.each(['', '.', 'a.', '.a', '/', '/a//b', '/a~2b', '/a~', '/~/b', 7 as unknown as string])(
+    'refuses %j',
+    (field) => {
+      expect(() => parsePath(field)).toThrow(TypeError);
+    },
+  );
 
   it('looks at own keys only', () => {
     const object = { a: [{ b: 1 }], n: null };
@@ -80,6 +91,12 @@ describe('the default view', () => {
     expect(view.digest).toBe(digestOfView({ spec: { n: 1 } }));
   });
 
+  it('of bytes that are no JSON text says so', () => {
+    const look = defaultViewBy(undefined, undefined);
+    for (const bytes of [Uint8Array.of(1, 2), Uint8Array.of()]) expect(() => look(bytes)).toThrow(ValueError);
+    expect(() => look(Uint8Array.of(1, 2))).toThrow(/bytes, and no JSON text: .* at byte 0; give the handler a select/);
+  });
+
   it('is what `view` returns, all of it', () => {
     const view = defaultViewBy((value) => ({ value }), undefined)(object);
     expect(view.value).toEqual({ value: object });
@@ -120,6 +137,52 @@ describe('digests', () => {
       expect(() => digestOfSub(view, undefined)).toThrow(ValueError);
     },
   );
+});
+
+describe('what user code makes for a handler to see', () => {
+  class Secret {
+    readonly #value: number;
+
+    constructor(value: number) {
+      this.#value = value;
+    }
+
+    get value(): number {
+      return this.#value;
+    }
+  }
+
+  it.each([
+    new Secret(1),
+    { deep: [new Secret(1)] },
+    Promise.resolve(1),
+    new Date(0),
+    new Map(),
+    Uint8Array.of(1),
+    { bytes: Uint8Array.of(1) },
+    [undefined],
+  ])('is refused where it is not plain data: %s', (data) => {
+    expect(() => viewOfData(data)).toThrow(ValueError);
+    expect(() => ownData('look', data)).toThrow(ValueError);
+  });
+
+  it('is copied: neither frozen under the hands of its maker nor changed by them', () => {
+    const constant = { list: [1] };
+    const view = viewOfData(constant);
+    expect([view.value, Object.isFrozen(view.value), Object.isFrozen(constant.list)]).toEqual([constant, true, false]);
+    constant.list.push(2);
+    expect(view.value).toEqual({ list: [1] });
+    expect([viewOfData(undefined).value, ownData('look', undefined)]).toEqual([undefined, undefined]);
+  });
+
+  it('is refused where it has parts without end', () => {
+    let shared: unknown = {};
+    for (let level = 0; level < 60; level++) shared = { a: shared, b: shared };
+    expect(() => viewOfData(shared)).toThrow(LimitExceededError);
+    const ring: { self?: unknown } = {};
+    ring.self = ring;
+    expect(() => viewOfData(ring)).toThrow(ValueError);
+  });
 });
 
 describe('diffViews', () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createController } from '../../../src/handlers/controller.ts';
 import { createStoreSource } from '../../../src/handlers/store-source.ts';
 import { resolveBackoff } from '../../../src/queue/backoff.ts';
+import { ValueError } from '../../../src/types/errors.ts';
 import type { Store } from '../../../src/types/store.ts';
 import { createWorld, type Thing } from './harness.ts';
 
@@ -49,6 +50,8 @@ describe('createController refuses', () => {
     { concurrency: 0 },
     { concurrency: Number.NaN },
     { concurrency: '4' },
+    { concurrency: 1.5 },
+    { concurrency: null },
     { drainMs: -1 },
     { drainMs: '1000' },
     { backoff: { maxMs: 1 } },
@@ -85,6 +88,9 @@ describe('on refuses', () => {
     ['a field that is no text', { field: ['spec'] }, TypeError],
     ['half a retry', { retries: 0.5 }, RangeError],
     ['retries as text', { retries: '3' }, RangeError],
+    ['retries that are null', { retries: null }, RangeError],
+    ['a pointer with an escape that is none', { field: '/a~2b' }, TypeError],
+    ['an id that is a number', { id: 7 }, TypeError],
     ['a timeout as text', { timeoutMs: '100' }, RangeError],
     ['a backoff with an unknown name', { backoff: { max: 1 } }, TypeError],
   ])('%s', (_name, options, error) => {
@@ -106,6 +112,8 @@ describe('sub refuses', () => {
     ['an unknown option', { when: nothing }, TypeError],
     ['a selection that is a path', { select: 'spec' }, TypeError],
     ['a field that is no text', { field: 7 }, TypeError],
+    ['an instance of a class as args', { args: new URL('http://a') }, ValueError],
+    ['a selection that is a promise', { select: async () => 1 }, ValueError],
     ['retries as text', { retries: '3' }, RangeError],
     ['no options', undefined, TypeError],
   ])('%s', async (_name, options, error) => {

@@ -57,6 +57,26 @@ describe('virtual clock', () => {
   });
 });
 
+describe('virtual clock, given no number', () => {
+  it('throws instead of standing still for ever', async () => {
+    const clock = createVirtualClock();
+    for (const delayMs of [Number.NaN, undefined as unknown as number, '5' as unknown as number]) {
+      expect(() => clock.after(delayMs, () => {})).toThrow(RangeError);
+    }
+    for (const delayMs of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      await expect(clock.advance(delayMs)).rejects.toThrow(RangeError);
+      expect(() => clock.jumpWallTime(delayMs)).toThrow(RangeError);
+    }
+    expect([clock.now(), clock.pending]).toEqual([0, 0]);
+    let runs = 0;
+    clock.after(-5, () => runs++);
+    clock.after(Number.POSITIVE_INFINITY, () => runs++);
+    await clock.advance(-5);
+    expect([runs, clock.now()]).toEqual([1, 0]);
+    expect(await clock.advanceToNext()).toBe(false);
+  });
+});
+
 describe('seeded random', () => {
   it('repeats for a seed, differs between seeds, and is even', () => {
     const take = (seed: number, count: number): number[] => {
