@@ -211,5 +211,11 @@ function endChildren() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   endChildren();
-  await main(process.argv.slice(2));
+  try {
+    await main(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof Error && error.message.startsWith('Cannot run the tests'))) throw error;
+    console.error(`${error.message}\nUsage: npm test -- [${SUITES.join(' | ')}] [PATH] [--full] [--seed N]`);
+    process.exitCode = 2;
+  }
 }
