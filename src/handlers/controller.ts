@@ -322,7 +322,7 @@ class ObjectController<T> implements Controller<T> {
   }
 
   #checkIdle(): void {
-    if (this.#stopping.signal.aborted || this.#lists === 0 || this.#queue.counts.keys > 0) return;
+    if (this.#lists === 0 || this.#queue.counts.keys > 0) return;
     for (const waiter of [...this.#idle]) waiter.resolve();
   }
 }

@@ -42,6 +42,29 @@ describe('controller: calls', () => {
     await life.stop();
   });
 
+  it("calls handlers in the order of registration, and subs in that of their plan (A5')", async () => {
+    const world = createWorld();
+    const calls: string[] = [];
+    const ids = Array.from({ length: 12 }, (_, n) => `h${(n * 7) % 12}`);
+    world.source.put('a', { spec: { n: 1 } });
+    const life = await world.start((controller) => {
+      for (const id of ids) {
+        controller.on('change', { id, field: 'spec.n' }, (ctx) => {
+          calls.push(id);
+          if (ctx.new === 1) for (const sub of ids) ctx.sub(sub, {}, () => void calls.push(`${id}/${sub}`));
+        });
+      }
+    });
+    await life.settle();
+    const subs = ids.flatMap((id) => ids.map((sub) => `${id}/${sub}`));
+    expect(calls).toEqual([...ids, ...subs]);
+    calls.length = 0;
+    world.source.put('a', { spec: { n: 2 } });
+    await life.settle();
+    expect(calls).toEqual(ids);
+    await life.stop();
+  });
+
   it('retries with backoff within the budget, then fails for good until the input changes', async () => {
     const world = createWorld();
     const at: number[] = [];

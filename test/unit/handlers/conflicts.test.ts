@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { type DocumentVersion, emptyDocument, versionOf } from '../../../src/handlers/document-version.ts';
+import { UidMemory } from '../../../src/handlers/object-memory.ts';
+import type { ProgressStore } from '../../../src/handlers/progress.ts';
+import type { ProgressDocument } from '../../../src/handlers/record.ts';
+import { createWorld, type World } from './harness.ts';
+
+/** The world's progress store, in which somebody else writes once, just before a write of ours. */
+function interrupted(
+  { progress }: World,
+  when: (next: ProgressDocument) => boolean,
+  change: (doc: DocumentVersion) => DocumentVersion,
+): ProgressStore {
+  let isDone = false;
+  return {
+    ...progress,
+    async compareAndSet(uid, gen, next) {
+      if (!isDone && when(next)) {
+        isDone = true;
+        const doc = versionOf((await progress.get(uid)) ?? emptyDocument(uid, '').toDocument());
+        await progress.compareAndSet(uid, gen, change(doc).written('other', '').toDocument());
+      }
+      return progress.compareAndSet(uid, gen, next);
+    },
+  };
+}
+
+describe("writes of somebody else (A12')", () => {
+  it('an outcome is done over on the document that is there now', async () => {
+    const world = createWorld();
+    let calls = 0;
+    world.source.put('o', { spec: { n: 1 } });
+    const progress = interrupted(
+      world,
+      ({ records }) => records.h?.attempt?.state === 'ok',
+      (doc) => doc.openAttempt('foreign', 'F').markDone('foreign', 'F', 'view'),
+    );
+    const life = await world.start(
+      (controller) =>
+        controller.on('change', { id: 'h', field: 'spec.n' }, () => {
+          calls++;
+        }),
+      { progress },
+    );
+    await life.settle();
+    const document = await world.progress.get('uid-1');
+    expect(document?.records).toMatchObject({ h: { attempt: { state: 'ok' } }, foreign: { done: 'F' } });
+    expect(Object.values(document?.bases ?? {}).sort()).toEqual([1, 'view']);
+    expect([calls, document?.gen]).toEqual([1, 3]);
+    await life.stop();
+  });
+
+  it('a sub that has left the plan meanwhile is not called, and gets no record', async () => {
+    const world = createWorld();
+    const calls: string[] = [];
+    world.source.put('o', { spec: { n: 1 } });
+    const progress = interrupted(
+      world,
+      ({ records }) => records['p/b']?.attempt?.state === 'open',
+      (doc) => doc.adoptPlan('p', [{ id: 'a' }]),
+    );
+    const life = await world.start(
+      (controller) =>
+        controller.on('change', { id: 'p', field: 'spec.n' }, (ctx) => {
+          for (const id of ['a', 'b']) {
+            ctx.sub(id, {}, () => {
+              calls.push(id);
+            });
+          }
+        }),
+      { progress },
+    );
+    await life.settle();
+    expect(calls).toEqual(['a']);
+    const document = await world.progress.get('uid-1');
+    expect(Object.keys(document?.records ?? {}).sort()).toEqual(['p', 'p/a']);
+    expect(document?.records).toMatchObject({ p: { done: document?.records.p?.attempt?.digest } });
+    await life.stop();
+  });
+});
+
+describe('the memory of a uid', () => {
+  it('forgets what belongs to records that have left with their plan', () => {
+    const memory = new UidMemory('u');
+    const doc = emptyDocument('u', 'o')
+      .openAttempt('p', 'D')
+      .adoptPlan('p', [{ id: 'a' }, { id: 'b' }]);
+    const sent = (id: string) => ({ outcome: undefined, opened: { id, episode: 1 } });
+    for (const id of ['p', 'p/a', 'p/b']) memory.wrote(doc, sent(id));
+    memory.deadlines.set('p/a', { wakeAtWallMs: 1, deadlineClockMs: 1 });
+    memory.spared.add('p/a');
+    const outcome = { apply: (before: DocumentVersion) => before, replans: true };
+    memory.pending = outcome;
+    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }]), { outcome, opened: undefined });
+    expect([[...memory.opened.keys()], memory.deadlines.size, memory.spared.size]).toEqual([['p', 'p/b'], 0, 0]);
+    expect(memory.pending).toBe(undefined);
+  });
+});
