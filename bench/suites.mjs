@@ -1,7 +1,13 @@
 // @ts-check
 import * as essence from './essence/suite.mjs';
 import * as index from './index/suite.mjs';
+import * as memory from './memory/suite.mjs';
 import * as store from './store/suite.mjs';
 
+/** Suites of rates: the harness times their cases. */
 /** @type {readonly import('./harness/process.mjs').Suite[]} */
 export const SUITES = [essence, index, store];
+
+/** Suites that measure something else, in processes of their own: they only share the command and its options. */
+/** @type {readonly import('./memory/suite.mjs').OwnSuite[]} */
+export const OWN_SUITES = [memory];

@@ -1,17 +1,26 @@
-import { MemoryStore } from './backends/memory-store.ts';
-import { ReplicaStore } from './cache/replica-store.ts';
+import { MemoryEngine } from './backends/memory-engine.ts';
+import { ReplicaEngine } from './cache/replica-engine.ts';
 import { coreModule } from './core/module.ts';
 import type { BackoffOptions } from './queue/backoff.ts';
+import { jsonCodec } from './store/codecs.ts';
+import { KeySpace } from './store/keyspace.ts';
+import { type ResolvedLimits, resolveLimits } from './store/limits.ts';
+import { Mvcc } from './store/mvcc.ts';
 import type { Retention } from './store/retention.ts';
+import { VersionedState } from './store/state.ts';
+import { TypedStore } from './store/typed-store.ts';
+import { EncodedValues, PlainValues, TrustedValues, type ValuePolicy } from './store/values.ts';
 import { systemClock } from './system/system-clock.ts';
 import { systemRandom } from './system/system-random.ts';
 import type { Backend } from './types/backend.ts';
 import type { Clock } from './types/clock.ts';
 import type { Codec } from './types/codec.ts';
+import type { Limits } from './types/limits.ts';
 import type { Logger } from './types/logger.ts';
 import type { Random } from './types/random.ts';
-import type { Key } from './types/revision.ts';
-import type { SignalOptions, Store } from './types/store.ts';
+import type { SignalOptions } from './types/requests.ts';
+import type { Key, Revision } from './types/revision.ts';
+import type { Store } from './types/store.ts';
 
 /** Options of {@link openStore}. Those in the second half need a `backend`. */
 export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptions {
@@ -38,6 +47,15 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
    * 1048576 (1 MiB) to 2147418112, else RangeError. @default 2147418112
    */
   readonly memoryBytesMax?: number;
+  /** Bounds of keys, values, transactions and contents, with their defaults. */
+  readonly limits?: Limits;
+  /** What `createSnapshot()` made: the store starts with it. Embedded stores only. */
+  readonly snapshot?: Uint8Array;
+  /**
+   * The data set keeps the identity that the snapshot has, so that positions of watches stay valid. Only for a store whose
+   * original is not written any more: two that go on from one snapshot are two data sets. @default false, a new identity
+   */
+  readonly keepIdentity?: boolean;
   /** @default the platform's clock */
   readonly clock?: Clock;
   /**
@@ -102,11 +120,34 @@ export function openStore<V = unknown, K extends Key = Uint8Array>(
 export async function openStore<V, K extends Key>(options: OpenStoreOptions<V, K> = {}): Promise<Store<V, K>> {
   checkOptions(options);
   options.signal?.throwIfAborted();
-  const { backend, clock = systemClock, random = systemRandom, ...rest } = options;
-  const module = coreModule();
-  if (backend === undefined) return new MemoryStore<V, K>({ ...rest, module, clock, random });
-  const replica = new ReplicaStore<V, K>({ ...rest, module, backend, clock, random });
-  replica.start();
+  const { backend } = options;
+  return backend === undefined ? openEmbedded(options) : openReplica(options, backend);
+}
+
+function openEmbedded<V, K extends Key>(options: OpenStoreOptions<V, K>): Store<V, K> {
+  const limits = resolveLimits(options.limits);
+  const mvcc = new Mvcc<V, K>(...parts(options, limits, policy(options), 1));
+  const { clock = systemClock, random = systemRandom, retention = {} } = options;
+  return new TypedStore(new MemoryEngine(mvcc, { clock, random, limits, retention }), mvcc);
+}
+
+async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, backend: Backend): Promise<Store<V, K>> {
+  const limits = resolveLimits(options.limits);
+  const values = new EncodedValues<V>(options.codec ?? (jsonCodec() as Codec<V>));
+  const mvcc = new Mvcc<V, K>(...parts(options, limits, values, 0));
+  const { clock = systemClock, random = systemRandom, prefixes, retention = {}, backoff, logger } = options;
+  const engine = new ReplicaEngine(mvcc, {
+    backend,
+    clock,
+    random,
+    limits,
+    retention,
+    ...(prefixes === undefined ? {} : { prefixes }),
+    ...(backoff === undefined ? {} : { backoff }),
+    ...(logger === undefined ? {} : { logger }),
+  });
+  const replica = new TypedStore(engine, mvcc);
+  engine.start();
   if (options.waitReady === false) return replica;
   try {
     await replica.ready(options.signal === undefined ? {} : { signal: options.signal });
@@ -117,18 +158,38 @@ export async function openStore<V, K extends Key>(options: OpenStoreOptions<V, K
   return replica;
 }
 
+function parts<V, K extends Key>(
+  options: OpenStoreOptions<V, K>,
+  limits: ResolvedLimits,
+  values: ValuePolicy<V>,
+  revision: Revision,
+): ConstructorParameters<typeof Mvcc<V, K>> {
+  const keys = new KeySpace<K>(options.keys ?? 'utf8', { bytesMax: limits.keyBytes });
+  const { memoryBytesMax } = options;
+  const core = memoryBytesMax === undefined ? {} : { memoryBytesMax };
+  return [new VersionedState({ ...core, module: coreModule(), keys, revision }), keys, values];
+}
+
+function policy<V, K extends Key>(options: OpenStoreOptions<V, K>): ValuePolicy<V> {
+  if (options.values === 'trusted') return new TrustedValues<V>();
+  return options.codec === undefined ? new PlainValues<V>() : new EncodedValues(options.codec);
+}
+
 const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
   'backend',
   'backoff',
   'clock',
   'codec',
+  'keepIdentity',
   'keys',
+  'limits',
   'logger',
   'memoryBytesMax',
   'prefixes',
   'random',
   'retention',
   'signal',
+  'snapshot',
   'values',
   'waitReady',
 ]);

@@ -2,6 +2,8 @@
 import { generateKeys } from '../data/keys.mjs';
 import { createRandom, shuffled } from '../data/random.mjs';
 import { MapStore } from './baseline.mjs';
+import { compactionCase } from './compaction.mjs';
+import { MvccBaseline } from './mvcc-baseline.mjs';
 
 /**
  * @typedef {import('../harness/measure.mjs').Contestant} Contestant
@@ -13,23 +15,31 @@ import { MapStore } from './baseline.mjs';
  * @property {(key: string, value: unknown) => Promise<{ revision: number }>} put
  * @property {(key: string) => KeyValue | undefined} get
  * @property {(request: { prefix: string, limit: number }) => { kvs: readonly KeyValue[] }} range
+ * @property {(request: object) => Promise<{ succeeded: boolean, revision: number }>} [txn]
  * @property {() => Promise<void>} close
  *
  * @typedef {{ name: string, lacks?: string, open: () => Promise<Store> }} Entry
  */
 
 export const name = 'store';
-export const summary = 'the public store: put awaited one by one, get, range';
+export const summary = 'the public store: put and txn awaited one by one, get, range, steps of compaction';
 
 const PUT = 'put awaited 100k';
+const TXN = 'txn awaited 100k';
 const GET = 'get 100k';
 const RANGE = 'range 1k of 100k';
+const MAP = 'Map and a sorted list of keys';
 const KEYS = 100_000;
 const PAGE = { prefix: '/registry/pods/', limit: 1000 };
 
-/** @returns {string[]} */
-export function caseNames() {
-  return [PUT, GET, RANGE];
+/** @type {readonly import('./compaction.mjs').Shape[]} */
+const SHAPES = ['overwritten', 'deleted'];
+const HISTORY = { '100k': 100_000, '1M': 1_000_000 };
+
+/** @param {boolean} quick @returns {string[]} */
+export function caseNames(quick) {
+  const size = quick ? '100k' : '1M';
+  return [PUT, TXN, GET, RANGE, ...SHAPES.map((shape) => `compact ${size} ${shape}`)];
 }
 
 /**
@@ -37,23 +47,65 @@ export function caseNames() {
  * @returns {Promise<import('../harness/process.mjs').OpenSuite>}
  */
 export async function open({ loadPackage }) {
-  const { openStore } = /** @type {{ openStore(): Promise<Store> }} */ (await loadPackage());
+  const { openStore } = /** @type {{ openStore(options?: object): Promise<Store>}} */ (await loadPackage());
   const entries = [
     { name: 'plimsoll', open: () => openStore() },
     {
-      name: 'Map and a sorted list of keys',
-      lacks: 'no history, no watchers, no checks',
-      open: async () => new MapStore(),
+      name: 'MVCC in plain JavaScript',
+      lacks: 'no log, no checks, no limits, no bound on history',
+      open: async () => /** @type {Store} */ (/** @type {unknown} */ (new MvccBaseline())),
     },
+    { name: MAP, lacks: 'no history, no watchers, no checks', open: async () => new MapStore() },
   ];
-  return {
-    facts: {
-      keys: 'generated, 100k, mean 47 bytes',
-      values: 'strings of 12 to 20 characters',
-      history: 'default retention',
-    },
-    openCase: (caseName) => openCase(caseName, entries),
+  /** @type {Record<string, import('./compaction.mjs').StepFacts>} */
+  const compactionSteps = {};
+  const facts = {
+    keys: 'generated, 100k, mean 47 bytes',
+    values: 'strings of 12 to 20 characters',
+    history: 'default retention; all of it before a compaction',
+    // Filled in by the cases that compact; a rate does not say how long anybody has to wait.
+    compactionSteps,
   };
+  const openHistory = (/** @type {import('./step-clock.mjs').StepClock} */ clock) =>
+    /** @type {Promise<import('./compaction.mjs').HistoryStore>} */ (
+      /** @type {unknown} */ (openStore({ clock, retention: { events: Number.POSITIVE_INFINITY } }))
+    );
+  return {
+    facts,
+    openCase: (caseName) => {
+      const history = historyOf(caseName);
+      // The Map has no transactions.
+      if (history === undefined)
+        return openCase(caseName, caseName === TXN ? entries.filter(isTransactional) : entries);
+      const report = (/** @type {import('./compaction.mjs').StepFacts} */ steps) => {
+        compactionSteps[caseName] = steps;
+        console.error(`  ${stepLine(steps)}`);
+      };
+      return compactionCase(caseName, history, { open: openHistory, report });
+    },
+  };
+}
+
+/** @param {Entry} entry */
+function isTransactional({ name: entryName }) {
+  return entryName !== MAP;
+}
+
+/** @param {string} caseName */
+function historyOf(caseName) {
+  for (const shape of SHAPES) {
+    for (const [size, entries] of Object.entries(HISTORY)) {
+      if (caseName === `compact ${size} ${shape}`) return { shape, entries };
+    }
+  }
+  return undefined;
+}
+
+/** @param {import('./compaction.mjs').StepFacts} facts */
+function stepLine({ steps, p50Ms, p99Ms, maxMs, longestTurnMs, idleLongestTurnMs, targetMs, isMet }) {
+  const times = `p50 ${p50Ms} ms, p99 ${p99Ms} ms, max ${maxMs} ms`;
+  const loop = `longest turn of the event loop ${longestTurnMs} ms (${idleLongestTurnMs} ms when idle)`;
+  return `${steps} steps: ${times}; ${loop}; target ${targetMs} ms a step: ${isMet ? 'met' : 'missed'}`;
 }
 
 /**
@@ -91,13 +143,33 @@ function work(caseName, store, keys) {
     let next = 0;
     return { check, operation: () => store.get(/** @type {string} */ (order[next++ % KEYS])) };
   }
+  const write =
+    caseName === TXN
+      ? txnOf(store, keys)
+      : (/** @type {string} */ key, /** @type {string} */ value) => store.put(key, value);
   const sweep = async () => {
     round++;
     const value = `value of round ${round}`;
-    for (const key of order) await store.put(key, value);
+    for (const key of order) await write(key, value);
     return order.length;
   };
   return { check, sweep };
+}
+
+/**
+ * Compare-and-put: the write of a transaction whose compare, the mod revision that the caller knows, always holds.
+ *
+ * @param {Store} store
+ * @param {readonly string[]} keys
+ */
+function txnOf(store, keys) {
+  const known = new Map(keys.map((key) => [key, store.get(key)?.modRevision]));
+  return async (/** @type {string} */ key, /** @type {string} */ value) => {
+    const compare = [{ key, target: 'mod', result: '=', value: known.get(key) }];
+    const answer = await store.txn?.({ compare, then: [{ type: 'put', key, value }] });
+    if (answer?.succeeded !== true) throw new Error(`Cannot measure transactions: the compare of ${key} does not hold`);
+    known.set(key, answer.revision);
+  };
 }
 
 /**

@@ -5,6 +5,7 @@ import type {
   BackendCompare,
   BackendEvent,
   BackendKeyValue,
+  BackendLeases,
   BackendOperation,
   BackendOperationResponse,
   BackendPosition,
@@ -18,8 +19,11 @@ import type {
   ByteRange,
 } from '../types/backend.ts';
 import type { WatchBatch } from '../types/event.ts';
+import type { SignalOptions } from '../types/requests.ts';
 import type { KeyRange, KeyValue, Revision } from '../types/revision.ts';
-import type { Compare, Operation, OperationResult, Store, Watch } from '../types/store.ts';
+import type { Store } from '../types/store.ts';
+import type { Compare, Operation, OperationResult, TxnRequest } from '../types/txn.ts';
+import type { Watch } from '../types/watch.ts';
 
 type ByteStore = Store<Uint8Array, Uint8Array>;
 
@@ -45,11 +49,13 @@ export function createMemoryBackend(store: ByteStore): Backend {
 }
 
 class MemoryBackend implements Backend {
-  readonly capabilities = { progress: true, writable: true } as const;
+  readonly capabilities = { progress: true, writable: true, leases: true } as const;
+  readonly leases: BackendLeases;
   readonly #store: ByteStore;
 
   constructor(store: ByteStore) {
     this.#store = store;
+    this.leases = new MemoryLeases(store);
   }
 
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
@@ -78,25 +84,58 @@ class MemoryBackend implements Backend {
   }
 
   async txn(request: BackendTxnRequest): Promise<BackendTxnResponse> {
-    const { revision, succeeded, responses } = await this.#store.txn(
-      {
-        compare: request.compare.map(compareOf),
-        then: request.then.map(operationOf),
-        else: request.else.map(operationOf),
-      },
-      request.signal === undefined ? {} : { signal: request.signal },
-    );
+    const { revision, succeeded, responses } = await this.#store.txn(txnOf(request), signalOf(request));
     return { identity: this.#store.identity, revision, succeeded, responses: responses.map(responseOf) };
   }
 
   async compact(request: { readonly revision: Revision } & BackendCallOptions): Promise<void> {
-    await this.#store.compact(request.revision, request.signal === undefined ? {} : { signal: request.signal });
+    await this.#store.compact(request.revision, signalOf(request));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
   #position(): BackendPosition {
-    return { identity: this.#store.identity, revision: this.#store.revision };
+    return positionOf(this.#store);
+  }
+}
+
+/** The store's leases; each answer with the position behind it. */
+class MemoryLeases implements BackendLeases {
+  readonly #store: ByteStore;
+
+  constructor(store: ByteStore) {
+    this.#store = store;
+  }
+
+  async grant({ ttlMs, id, signal }: Parameters<BackendLeases['grant']>[0]): ReturnType<BackendLeases['grant']> {
+    const options = { ttlMs, ...signalOf({ signal }) };
+    const lease = await this.#store.grantLease(id === undefined ? options : { ...options, id });
+    return { ...positionOf(this.#store), id: lease.id, ttlMs: lease.ttlMs };
+  }
+
+  async keepAlive(request: Parameters<BackendLeases['keepAlive']>[0]): ReturnType<BackendLeases['keepAlive']> {
+    const { ttlMs } = await this.#store.keepAliveLease(request.id, signalOf(request));
+    return { ...positionOf(this.#store), id: request.id, ttlMs };
+  }
+
+  async revoke(request: Parameters<BackendLeases['revoke']>[0]): ReturnType<BackendLeases['revoke']> {
+    const { revision, deleted } = await this.#store.revokeLease(request.id, signalOf(request));
+    return { identity: this.#store.identity, revision, deleted };
+  }
+
+  async timeToLive(request: Parameters<BackendLeases['timeToLive']>[0]): ReturnType<BackendLeases['timeToLive']> {
+    const options = { keys: request.keys === true, ...signalOf(request) };
+    const status = await this.#store.leaseTimeToLive(request.id, options);
+    if (status === undefined) return { ...positionOf(this.#store), status };
+    const { id, grantedTtlMs, remainingMs } = status;
+    const times = { id, grantedTtlMs, remainingMs };
+    const keys = status.keys as readonly Uint8Array[] | undefined;
+    return { ...positionOf(this.#store), status: keys === undefined ? times : { ...times, keys } };
+  }
+
+  async list(request: BackendCallOptions): ReturnType<BackendLeases['list']> {
+    const leases = await this.#store.leases(signalOf(request));
+    return { ...positionOf(this.#store), leases };
   }
 }
 
@@ -212,27 +251,59 @@ function backendKv(kv: KeyValue<Uint8Array, Uint8Array>): BackendKeyValue {
   return { key, value: kv.value ?? new Uint8Array(0), createRevision, modRevision, version, lease };
 }
 
-function compareOf(compare: BackendCompare): Compare<Uint8Array, Uint8Array> {
-  return compare as Compare<Uint8Array, Uint8Array>;
+function positionOf(store: ByteStore): BackendPosition {
+  return { identity: store.identity, revision: store.revision };
+}
+
+function signalOf({ signal }: { readonly signal?: AbortSignal | undefined }): SignalOptions {
+  return signal === undefined ? {} : { signal };
+}
+
+function txnOf(request: Omit<BackendTxnRequest, 'signal'>): TxnRequest<Uint8Array, Uint8Array> {
+  return {
+    compare: request.compare.map(compareOf),
+    then: request.then.map(operationOf),
+    else: request.else.map(operationOf),
+  };
+}
+
+function compareOf({ key, range, ...condition }: BackendCompare): Compare<Uint8Array, Uint8Array> {
+  const selected = range === undefined ? { key } : keyRange(range);
+  return { ...selected, ...condition } as Compare<Uint8Array, Uint8Array>;
 }
 
 function operationOf(operation: BackendOperation): Operation<Uint8Array, Uint8Array> {
-  if (operation.type === 'put') return { type: 'put', key: operation.key, value: operation.value, prevKv: true };
-  if (operation.type === 'delete') {
-    return { type: 'delete', prevKv: operation.prevKv === true, ...keyRange(operation.range) };
+  switch (operation.type) {
+    case 'put': {
+      const { value, ...rest } = operation;
+      return operation.ignoreValue === true ? rest : { ...rest, value };
+    }
+    case 'txn':
+      return { type: 'txn', ...txnOf(operation) };
+    default: {
+      const { range, ...rest } = operation;
+      return { ...rest, ...keyRange(range) };
+    }
   }
-  const { limit = 0, keysOnly = false } = operation;
-  return { type: 'range', limit, keysOnly, ...keyRange(operation.range) };
 }
 
 function responseOf(response: OperationResult<Uint8Array, Uint8Array>): BackendOperationResponse {
-  if (response.type === 'range') {
-    return { type: 'range', count: response.count, kvs: response.kvs.map(backendKv) };
+  switch (response.type) {
+    case 'range':
+      return {
+        type: 'range',
+        count: response.count,
+        kvs: response.kvs.map(backendKv),
+        more: response.more,
+      };
+    case 'put':
+      return response.prevKv === undefined ? { type: 'put' } : { type: 'put', prevKv: backendKv(response.prevKv) };
+    case 'txn':
+      return { type: 'txn', succeeded: response.succeeded, responses: response.responses.map(responseOf) };
+    case 'delete': {
+      const { deleted, prevKvs } = response;
+      if (prevKvs === undefined) return { type: 'delete', deleted };
+      return { type: 'delete', deleted, prevKvs: prevKvs.map(backendKv) };
+    }
   }
-  if (response.type === 'put') {
-    return response.prevKv === undefined ? { type: 'put' } : { type: 'put', prevKv: backendKv(response.prevKv) };
-  }
-  const { deleted, prevKvs } = response;
-  if (prevKvs === undefined) return { type: 'delete', deleted };
-  return { type: 'delete', deleted, prevKvs: prevKvs.map(backendKv) };
 }

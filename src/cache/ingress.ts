@@ -3,6 +3,7 @@ import { type Change, tombstone } from '../store/commit.ts';
 import { KEY_BYTES_MAX } from '../store/keyspace.ts';
 import type { Mvcc } from '../store/mvcc.ts';
 import type { PreparedOperation, PreparedTxn } from '../store/prepare-txn.ts';
+import type { PreparedSelection } from '../store/selection.ts';
 import type {
   BackendEvent,
   BackendKeyValue,
@@ -27,7 +28,7 @@ import type { ReplicatedPrefixes } from './prefixes.ts';
  * | a row | the key has 1 to 65,535 bytes, the value is bytes, 1 <= create <= mod, version >= 1, a decimal lease id |
  * | a list at S | rows ascend by key, each key once, inside the prefixes, mod <= S |
  * | a stream item at R | one of three types; each event a put or a delete, with the mod revision R |
- * | the answer of a transaction | `succeeded` is a boolean that can be; one response of its type for each operation |
+ * | the answer of a transaction | `succeeded` is a boolean that can be; one response of its type for each operation, nested too |
  *
  * What does not hold is a `BackendError` that names it: the list or stream is tried again after the backoff, a write has
  * `maybeCommitted`. Events outside the prefixes are dropped: a backend may send more of a commit than was asked for.
@@ -95,8 +96,11 @@ export function changesOf<V, K extends Key>(
   return changes.filter(({ text: key }) => prefixes.has(key));
 }
 
-/** Checks what a backend answered to a transaction; the rows in it are checked by {@link checkRow} when they are read. */
-export function checkTxnAnswer(answer: BackendTxnResponse, txn: PreparedTxn): void {
+/**
+ * Checks what a backend answered to a transaction, nested ones too; the rows in it are checked by {@link checkRow} when they
+ * are read.
+ */
+export function checkTxnAnswer(answer: Pick<BackendTxnResponse, 'succeeded' | 'responses'>, txn: PreparedTxn): void {
   const { succeeded, responses } = answer as Partial<BackendTxnResponse>;
   if (typeof succeeded !== 'boolean') throw refusal(`succeeded is ${text(succeeded)}, not a boolean`);
   if (!succeeded && txn.compare.length === 0) throw refusal('a transaction without compares did not succeed');
@@ -165,36 +169,49 @@ function checkResponse(response: unknown, operation: PreparedOperation): void {
   checkObject(response, 'a response');
   const { type } = response as BackendOperationResponse;
   if (type !== operation.type) throw refusal(`a ${operation.type} was answered by the type ${text(type)}`);
-  if (type === 'put') return;
-  const { count, kvs, deleted, prevKvs } = response as Record<string, unknown>;
-  if (type === 'range') {
-    checkRevision(count, 'the count of a range');
-    if (!Array.isArray(kvs)) throw refusal('a range was answered without an array of rows');
-    if (kvs.length > count) throw refusal(`a range of ${count} keys was answered by ${kvs.length} rows`);
+  if (operation.type === 'put') return;
+  if (operation.type === 'txn') {
+    checkTxnAnswer(response as Extract<BackendOperationResponse, { type: 'txn' }>, operation);
     return;
   }
+  if (operation.type === 'range') {
+    checkRangeResponse(response as Record<string, unknown>, operation.selection);
+    return;
+  }
+  const { deleted, prevKvs } = response as Record<string, unknown>;
   checkRevision(deleted, 'the number of deleted keys');
-  if (operation.type !== 'delete' || !operation.prevKv) return;
+  if (!operation.prevKv) return;
   const told = Array.isArray(prevKvs) ? prevKvs.length : 0;
   if (told !== deleted) throw refusal(`${deleted} keys were deleted, the states before of ${told} were told`);
 }
 
-function checkKey(key: unknown): asserts key is Uint8Array {
+function checkRangeResponse(response: Record<string, unknown>, { limit, countOnly }: PreparedSelection): void {
+  const { count, kvs, more } = response;
+  checkRevision(count, 'the count of a range');
+  if (!Array.isArray(kvs)) throw refusal('a range was answered without an array of rows');
+  if (kvs.length > count) throw refusal(`a range of ${count} keys was answered by ${kvs.length} rows`);
+  if (limit > 0 && !countOnly && kvs.length > limit) {
+    throw refusal(`a range with the limit ${limit} was answered by ${kvs.length} rows`);
+  }
+  if (more !== undefined && typeof more !== 'boolean') throw refusal(`more is ${text(more)}, not a boolean`);
+}
+
+export function checkKey(key: unknown): asserts key is Uint8Array {
   if (!(key instanceof Uint8Array)) throw refusal(`a key is ${text(key)}, not a Uint8Array`);
   if (key.length === 0) throw refusal('a key is empty');
   if (key.length > KEY_BYTES_MAX) throw refusal(`a key has ${key.length} bytes, the most are ${KEY_BYTES_MAX}`);
 }
 
-function checkObject(part: unknown, what: string): asserts part is object {
+export function checkObject(part: unknown, what: string): asserts part is object {
   if (typeof part !== 'object' || part === null) throw refusal(`${what} is ${text(part)}, not an object`);
 }
 
-function refusal(reason: string): BackendError {
+export function refusal(reason: string): BackendError {
   return new BackendError(ACTION, reason);
 }
 
 /** A wrong thing in a few words: nothing of it can be long, and nothing of it is run. */
-function text(wrong: unknown): string {
+export function text(wrong: unknown): string {
   if (typeof wrong === 'string') return JSON.stringify(wrong.length > 40 ? `${wrong.slice(0, 40)}…` : wrong);
   if (typeof wrong === 'object' && wrong !== null) return Array.isArray(wrong) ? 'an array' : 'an object';
   return typeof wrong === 'function' ? 'a function' : String(wrong);

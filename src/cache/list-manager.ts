@@ -33,7 +33,7 @@ import { untilAnyAborted } from './until-any-aborted.ts';
 export interface ListManagerOptions<V, K extends Key> {
   readonly backend: Backend;
   readonly mvcc: Mvcc<V, K>;
-  readonly hub: WatchHub<V, K>;
+  readonly hub: WatchHub;
   readonly applier: Applier<V, K>;
   readonly prefixes: ReplicatedPrefixes;
   readonly clock: Clock;
@@ -41,6 +41,8 @@ export interface ListManagerOptions<V, K extends Key> {
   readonly backoff: Backoff;
   /** Never throws. */
   readonly logger: Logger;
+  /** The data were replaced: leases and pins are lost (D22). */
+  readonly onReset: (error: IdentityChangedError) => void;
 }
 
 /** The data are not the ones this replica knew; thrown inside the loop, never out of it. */
@@ -190,7 +192,7 @@ export class ListManager<V, K extends Key> {
   async #prime(): Promise<void> {
     const { mvcc, hub } = this.#options;
     const { revision, rows } = await this.#list('list');
-    mvcc.publish({ revision, changes: rows }, 'apply the first list');
+    mvcc.state.publish({ revision, changes: rows }, 'apply the first list');
     mvcc.window.prime(revision);
     this.#state = 'opening';
     hub.start(this);
@@ -321,7 +323,7 @@ export class ListManager<V, K extends Key> {
   #isKnown({ revision, changes }: Commit): boolean {
     const { mvcc } = this.#options;
     if (revision < mvcc.window.watchFloor || mvcc.window.isInHole(revision)) return true;
-    return changes.every(({ text }) => mvcc.hasCommit(text, revision));
+    return changes.every(({ text }) => mvcc.state.hasCommit(text, revision));
   }
 
   /** RESET: whatever was known is void, and every watch, wait and position with it (M24). */
@@ -330,12 +332,13 @@ export class ListManager<V, K extends Key> {
     this.#questions.reset();
     this.gate.shut();
     applier.stop();
-    mvcc.clear();
+    mvcc.state.clear();
     this.#isRepair = false;
     this.#trustsProgress = true;
     this.#state = 'priming';
     hub.reset(this.epoch);
     this.#waits.rejectAll(new IdentityChangedError('wait for a revision', this.epoch));
+    this.#options.onReset(new IdentityChangedError('use what was there before', this.epoch));
     logger.warn('The data behind the store were replaced, starting anew', { epoch: this.epoch });
   }
 

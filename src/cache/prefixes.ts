@@ -44,6 +44,13 @@ export class ReplicatedPrefixes {
     throw new NotCachedError(action, { range: this.#keys.rangeOf(range), prefixes });
   }
 
+  /** The same for one key. */
+  checkKey(text: string, action: string): void {
+    if (this.has(text)) return;
+    const prefixes = this.#texts.map((prefix) => this.#keys.key(prefix));
+    throw new NotCachedError(action, { range: { key: this.#keys.key(text) }, prefixes });
+  }
+
   covers(range: ResolvedRange): boolean {
     return this.#texts.some((prefix, index) => {
       if (!range.text.startsWith(prefix)) return false;

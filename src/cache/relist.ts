@@ -48,19 +48,19 @@ export function compareRelist<V, K extends Key>(
 }
 
 function isEqual<V, K extends Key>(mvcc: Mvcc<V, K>, change: Change): boolean {
-  const slot = mvcc.slotOf(change.text, mvcc.window.revision);
+  const slot = mvcc.state.slotOf(change.text, mvcc.window.revision);
   if (slot < 0) return false;
   const { core } = mvcc;
   return (
     core.createRevision(slot) === change.createRevision &&
     core.modRevision(slot) === change.modRevision &&
     core.version(slot) === change.version &&
-    cellsEqual(mvcc.values, mvcc.cellAt(slot), change.cell)
+    cellsEqual(mvcc.values, mvcc.state.cellAt(slot), change.cell)
   );
 }
 
 function liveTexts<V, K extends Key>(mvcc: Mvcc<V, K>): string[] {
   const all = mvcc.resolve({ prefix: mvcc.keys.key('') }, 'apply a list');
-  const slots = mvcc.slots(all, mvcc.window.revision, 0).slice();
-  return Array.from(slots, (slot) => mvcc.textAt(slot));
+  const slots = mvcc.state.slots(all, mvcc.window.revision, 0).slice();
+  return Array.from(slots, (slot) => mvcc.state.textAt(slot));
 }

@@ -1,18 +1,24 @@
 import type { Mvcc } from '../store/mvcc.ts';
-import type { PreparedOperation, PreparedTxn } from '../store/prepare-txn.ts';
+import type { PreparedPut } from '../store/prepare-put.ts';
+import type { PreparedOperation, PreparedRange, PreparedTxn } from '../store/prepare-txn.ts';
 import { keyRow, row } from '../store/row.ts';
 import { readValue } from '../store/values.ts';
 import type {
+  BackendCompare,
   BackendKeyValue,
   BackendOperation,
   BackendOperationResponse,
+  BackendPutOperation,
+  BackendRangeOperation,
   BackendTxnRequest,
   BackendTxnResponse,
   ByteRange,
 } from '../types/backend.ts';
+import { InvariantError } from '../types/errors.ts';
+import type { LeaseId } from '../types/lease.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue } from '../types/revision.ts';
-import type { OperationResult, TxnResult } from '../types/store.ts';
+import type { OperationResult, TxnResult } from '../types/txn.ts';
 import { checkPosition, checkRow, checkTxnAnswer } from './ingress.ts';
 
 /**
@@ -21,28 +27,86 @@ import { checkPosition, checkRow, checkTxnAnswer } from './ingress.ts';
  */
 const NOTHING: ByteRange = { start: Uint8Array.of(1), end: Uint8Array.of(1) };
 
+/** Leases that the backend granted for puts that want one of their own. */
+export type OwnLeases = ReadonlyMap<PreparedPut, LeaseId>;
+
+const NO_LEASES: OwnLeases = new Map();
+
+/** Puts that want a lease of their own (`ttlMs`), in all branches: which of them will run is not known before. */
+export function ownLeasePuts(txn: PreparedTxn): readonly PreparedPut[] {
+  return [...txn.then, ...txn.else].flatMap((operation) => {
+    if (operation.type === 'txn') return ownLeasePuts(operation);
+    return operation.type === 'put' && operation.lease.type === 'own' ? [operation] : [];
+  });
+}
+
 /** A prepared transaction in the backend's terms: bytes for keys, ranges and values. */
-export function toBackendTxn<V, K extends Key>(mvcc: Mvcc<V, K>, txn: PreparedTxn): BackendTxnRequest {
-  const bytesOf = ({ empty, bytes }: ResolvedRange) => (empty ? NOTHING : bytes);
+export function toBackendTxn<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  txn: PreparedTxn,
+  ownLeases: OwnLeases = NO_LEASES,
+): Omit<BackendTxnRequest, 'signal'> {
   const operation = (prepared: PreparedOperation): BackendOperation => {
-    if (prepared.type === 'put') {
-      return { type: 'put', key: mvcc.keys.bytes(prepared.text), value: mvcc.values.bytes(prepared.cell) };
+    switch (prepared.type) {
+      case 'put':
+        return putOf(mvcc, prepared, ownLeases);
+      case 'delete':
+        return { type: 'delete', range: bytesOf(prepared.range), prevKv: prepared.prevKv };
+      case 'range':
+        return rangeOf(prepared);
+      case 'txn':
+        return { type: 'txn', ...toBackendTxn(mvcc, prepared, ownLeases) };
     }
-    if (prepared.type === 'delete') {
-      return { type: 'delete', range: bytesOf(prepared.range), prevKv: prepared.prevKv };
-    }
-    const { range, limit, keysOnly, countOnly } = prepared;
-    return { type: 'range', range: bytesOf(range), limit: countOnly ? 1 : limit, keysOnly: keysOnly || countOnly };
   };
+  const compare = txn.compare.map(({ range, target, result, value }): BackendCompare => {
+    const condition = { target, result, value };
+    return range.kind === 'point' ? { key: range.bytes.start, ...condition } : { range: bytesOf(range), ...condition };
+  });
+  return { compare, then: txn.then.map(operation), else: txn.else.map(operation) };
+}
+
+function bytesOf({ empty, bytes }: ResolvedRange): ByteRange {
+  return empty ? NOTHING : bytes;
+}
+
+/** What is as usual is left out. */
+function putOf<V, K extends Key>(mvcc: Mvcc<V, K>, put: PreparedPut, ownLeases: OwnLeases): BackendPutOperation {
+  const value = put.ignoreValue ? new Uint8Array(0) : mvcc.values.bytes(put.cell);
   return {
-    compare: txn.compare.map(({ text, target, result, value }) => ({
-      key: mvcc.keys.bytes(text),
-      target,
-      result,
-      value,
-    })),
-    then: txn.then.map(operation),
-    else: txn.else.map(operation),
+    type: 'put',
+    key: mvcc.keys.bytes(put.text),
+    value,
+    ...leaseOf(put, ownLeases),
+    ...(put.ignoreValue ? { ignoreValue: true } : undefined),
+    ...(put.prevKv ? { prevKv: true } : undefined),
+  };
+}
+
+function leaseOf(put: PreparedPut, ownLeases: OwnLeases): Pick<BackendPutOperation, 'lease' | 'ignoreLease'> {
+  const { lease } = put;
+  if (lease.type === 'keep') return { ignoreLease: true };
+  if (lease.type === 'id') return lease.id === '0' ? {} : { lease: lease.id };
+  const own = ownLeases.get(put);
+  if (own === undefined) throw new InvariantError('no lease was granted for a put that wants one of its own');
+  return { lease: own };
+}
+
+/** What is as usual is left out. */
+function rangeOf({ range, revision, selection }: PreparedRange): BackendRangeOperation {
+  const { limit, keysOnly, countOnly, target, isDescending, bounds } = selection;
+  return {
+    type: 'range',
+    range: bytesOf(range),
+    ...(revision > 0 ? { revision } : undefined),
+    ...(limit > 0 ? { limit } : undefined),
+    ...(keysOnly ? { keysOnly } : undefined),
+    ...(countOnly ? { countOnly } : undefined),
+    ...(target === 'key' ? undefined : { sortTarget: target }),
+    ...(isDescending ? { sortOrder: 'descend' as const } : undefined),
+    ...(bounds !== undefined && bounds.minMod > 0 ? { minModRevision: bounds.minMod } : undefined),
+    ...(bounds !== undefined && bounds.maxMod > 0 ? { maxModRevision: bounds.maxMod } : undefined),
+    ...(bounds !== undefined && bounds.minCreate > 0 ? { minCreateRevision: bounds.minCreate } : undefined),
+    ...(bounds !== undefined && bounds.maxCreate > 0 ? { maxCreateRevision: bounds.maxCreate } : undefined),
   };
 }
 
@@ -54,35 +118,65 @@ export function fromBackendTxn<V, K extends Key>(
   mvcc: Mvcc<V, K>,
   txn: PreparedTxn,
   answer: BackendTxnResponse | undefined,
+  ownLeases: OwnLeases = NO_LEASES,
 ): TxnResult<V, K> {
   checkPosition(answer);
   checkTxnAnswer(answer, txn);
   const { revision, succeeded } = answer;
-  const operations = succeeded ? txn.then : txn.else;
-  const responses = answer.responses.map((response, index) => resultOf(mvcc, operations[index], response));
-  return { revision, succeeded, responses };
+  return { revision, succeeded, responses: resultsOf(mvcc, txn, answer, ownLeases) };
 }
 
-/** Of a response that is one to this operation. */
-function resultOf<V, K extends Key>(
+/** Of an answer that was checked: each response is one to its operation. */
+function resultsOf<V, K extends Key>(
   mvcc: Mvcc<V, K>,
-  operation: PreparedOperation | undefined,
-  response: BackendOperationResponse,
+  txn: PreparedTxn,
+  { succeeded, responses }: Pick<BackendTxnResponse, 'succeeded' | 'responses'>,
+  ownLeases: OwnLeases,
+): OperationResult<V, K>[] {
+  const operations = succeeded ? txn.then : txn.else;
+  return operations.map((operation, index) => {
+    const response = responses[index] as BackendOperationResponse;
+    if (operation.type === 'put' && response.type === 'put') return putResult(mvcc, operation, response, ownLeases);
+    if (operation.type === 'range' && response.type === 'range') return rangeResult(mvcc, operation, response);
+    if (operation.type === 'txn' && response.type === 'txn') {
+      const nested = resultsOf(mvcc, operation, response, ownLeases);
+      return { type: 'txn', succeeded: response.succeeded, responses: nested };
+    }
+    if (operation.type === 'delete' && response.type === 'delete') {
+      const { deleted, prevKvs = [] } = response;
+      if (!operation.prevKv) return { type: 'delete', deleted };
+      return { type: 'delete', deleted, prevKvs: prevKvs.map((kv) => kvOf(mvcc, kv)) };
+    }
+    throw new InvariantError(`the answer to a ${operation.type} was taken, and is a ${response.type}`);
+  });
+}
+
+function putResult<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  operation: PreparedPut,
+  { prevKv }: Extract<BackendOperationResponse, { type: 'put' }>,
+  ownLeases: OwnLeases,
 ): OperationResult<V, K> {
-  if (response.type === 'put') {
-    const wanted = operation?.type === 'put' && operation.prevKv && response.prevKv !== undefined;
-    return wanted ? { type: 'put', prevKv: kvOf(mvcc, response.prevKv as BackendKeyValue) } : { type: 'put' };
-  }
-  if (response.type === 'delete') {
-    const { deleted, prevKvs } = response;
-    if (operation?.type !== 'delete' || !operation.prevKv) return { type: 'delete', deleted };
-    return { type: 'delete', deleted, prevKvs: (prevKvs ?? []).map((kv) => kvOf(mvcc, kv)) };
-  }
-  const { count } = response;
-  if (operation?.type === 'range' && operation.countOnly) return { type: 'range', kvs: [], count, more: false };
-  const keysOnly = operation?.type === 'range' && operation.keysOnly;
-  const kvs = response.kvs.map((kv) => kvOf(mvcc, kv, keysOnly));
-  return { type: 'range', kvs, count, more: kvs.length < count };
+  const lease = ownLeases.get(operation);
+  return {
+    type: 'put',
+    ...(operation.prevKv && prevKv !== undefined ? { prevKv: kvOf(mvcc, prevKv) } : undefined),
+    ...(lease === undefined ? undefined : { lease }),
+  };
+}
+
+/** `more` is a matter of `limit` alone: without one, or below it, nothing was cut off. */
+function rangeResult<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  { selection }: PreparedRange,
+  response: Extract<BackendOperationResponse, { type: 'range' }>,
+): OperationResult<V, K> {
+  const { count, kvs } = response;
+  if (selection.countOnly) return { type: 'range', kvs: [], count, more: false };
+  const { limit, keysOnly } = selection;
+  const isFull = limit > 0 && kvs.length >= limit;
+  const more = isFull && (response.more ?? kvs.length < count);
+  return { type: 'range', kvs: kvs.map((kv) => kvOf(mvcc, kv, keysOnly)), count, more };
 }
 
 /** A key as the backend told it, in the store's types. */

@@ -49,6 +49,20 @@ export function prefixEnd(prefix: Uint8Array): Uint8Array {
   return new Uint8Array(0);
 }
 
+/** The same for key text: the end of the range of every key text behind a prefix; `undefined` is "no upper bound". */
+export function prefixEndText(prefix: string, mode: 'utf8' | 'bytes'): string | undefined {
+  const last = mode === 'utf8' ? 0x10ffff : 0xff;
+  const points = Array.from(prefix, (point) => point.codePointAt(0) as number);
+  while (points.length > 0) {
+    const point = points.pop() as number;
+    if (point === last) continue;
+    // Surrogates are no code points: behind U+D7FF comes U+E000, in bytes too.
+    const next = point === 0xd7ff ? 0xe000 : point + 1;
+    return points.map((one) => String.fromCodePoint(one)).join('') + String.fromCodePoint(next);
+  }
+  return undefined;
+}
+
 /** Bytes as text of one UTF-16 unit a byte: a Map key, and `<` on such texts is the order of the bytes. */
 export function byteText(bytes: Uint8Array): string {
   let text = '';

@@ -9,7 +9,7 @@ import { ClosedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { SourceList } from '../types/source.ts';
-import type { SignalOptions } from '../types/store.ts';
+import type { SignalOptions } from '../types/requests.ts';
 import { checkController } from './checks.ts';
 import type { HandlerFunction } from './context.ts';
 import { inform } from './informer.ts';

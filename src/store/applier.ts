@@ -36,8 +36,13 @@ export class Applier<V, K extends Key> {
     checkRetention(retention);
     this.#mvcc = mvcc;
     this.#listener = listener;
-    this.#compactor = new Compactor({ clock, step: (budget) => mvcc.compactStep(budget) });
-    this.#retention = new RetentionKeeper({ retention, clock, log: mvcc, compactTo: (floor) => this.#trim(floor) });
+    this.#compactor = new Compactor({ clock, step: (budget) => mvcc.state.compactStep(budget) });
+    this.#retention = new RetentionKeeper({
+      retention,
+      clock,
+      log: mvcc.state,
+      compactTo: (floor) => this.#trim(floor),
+    });
   }
 
   /**
@@ -113,7 +118,7 @@ export class Applier<V, K extends Key> {
    * `StoreFullError` with nothing changed. Watches are the caller's affair.
    */
   restart(commit: Commit, action: string): void {
-    this.#mvcc.restart(commit, action);
+    this.#mvcc.state.restart(commit, action);
     this.stop();
   }
 
@@ -127,7 +132,7 @@ export class Applier<V, K extends Key> {
   #publish(commit: Commit, action: string): void {
     for (;;) {
       try {
-        this.#mvcc.publish(commit, action);
+        this.#mvcc.state.publish(commit, action);
         return;
       } catch (error) {
         if (!(error instanceof StoreFullError) || !this.#compactor.sliceNow()) throw error;

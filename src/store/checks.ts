@@ -1,5 +1,6 @@
+import type { DeleteOptions, GetOptions, PutEntry, PutOptions, SignalOptions } from '../types/requests.ts';
 import type { Key, KeyRange, Revision } from '../types/revision.ts';
-import type { DeleteOptions, GetOptions, PutOptions, SignalOptions } from '../types/store.ts';
+import { SELECTION_NAMES } from './selection.ts';
 
 /** What embedded stores and replicas check alike in what they are given, before anything else happens. */
 
@@ -8,21 +9,22 @@ export const NO_OPTIONS: Readonly<Record<never, never>> = Object.freeze({});
 
 export const SIGNAL_NAMES: ReadonlySet<string> = new Set<keyof SignalOptions>(['signal']);
 export const GET_NAMES: ReadonlySet<string> = new Set<keyof GetOptions>(['revision']);
-export const WRITE_NAMES: ReadonlySet<string> = new Set<keyof (PutOptions & DeleteOptions)>([
+export const LEASE_NAMES = ['lease', 'ttlMs', 'ignoreLease'] as const;
+export const PUT_NAMES: ReadonlySet<string> = new Set<keyof PutOptions>([
   'signal',
   'expect',
   'prevKv',
+  'ignoreValue',
+  ...LEASE_NAMES,
 ]);
-const RANGE_NAMES = ['key', 'prefix', 'start', 'end'] as const;
+export const ENTRY_NAMES: ReadonlySet<string> = new Set<keyof PutEntry<unknown>>(['key', 'value', ...LEASE_NAMES]);
+export const DELETE_NAMES: ReadonlySet<string> = new Set<keyof DeleteOptions>(['signal', 'expect', 'prevKv']);
+export const GRANT_NAMES: ReadonlySet<string> = new Set(['ttlMs', 'id', 'signal']);
+export const TTL_NAMES: ReadonlySet<string> = new Set(['keys', 'signal']);
+export const PREFIX_NAMES: ReadonlySet<string> = new Set(['codec']);
+export const RANGE_NAMES = ['key', 'prefix', 'start', 'end'] as const;
 const RANGE_NAME_SET: ReadonlySet<string> = new Set(RANGE_NAMES);
-export const REQUEST_NAMES: ReadonlySet<string> = new Set([
-  ...RANGE_NAMES,
-  'revision',
-  'limit',
-  'keysOnly',
-  'countOnly',
-  'continue',
-]);
+export const REQUEST_NAMES: ReadonlySet<string> = new Set([...RANGE_NAMES, ...SELECTION_NAMES, 'revision', 'continue']);
 
 /** Throws TypeError for options that are no object, for a name that is not among them, and for a `signal` that is none. */
 export function checkOptions(options: object, names: ReadonlySet<string>, action: string): void {

@@ -25,14 +25,14 @@ export interface Commit {
 
 /** The change that a put makes to a key whose live version, if there is one, has these numbers (store:R3). */
 export function putChange(
-  text: string,
-  cell: unknown,
+  put: { readonly text: string; readonly cell: unknown; readonly lease: string },
   revision: Revision,
   previous: { readonly createRevision: Revision; readonly version: number } | undefined,
 ): Change {
+  const { text, cell, lease } = put;
   const createRevision = previous === undefined ? revision : previous.createRevision;
   const version = previous === undefined ? 1 : previous.version + 1;
-  return { text, type: 'put', cell, createRevision, modRevision: revision, version, lease: '0' };
+  return { text, type: 'put', cell, createRevision, modRevision: revision, version, lease };
 }
 
 /** The change that a delete makes: key and revision, nothing else (store:R5). */

@@ -1,4 +1,4 @@
-import { byteText, compareKeyText, prefixEnd } from '../core/key-order.ts';
+import { byteText, compareKeyText, prefixEnd, prefixEndText } from '../core/key-order.ts';
 import { InvalidKeyError, LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyRange } from '../types/revision.ts';
@@ -15,14 +15,26 @@ const UNBOUNDED = new Uint8Array(0);
  * |---|---|---|---|
  * | `utf8` | string | the string | lone surrogates (two strings, one key), empty |
  * | `bytes` | Uint8Array | one UTF-16 unit a byte | empty |
+ *
+ * One below a prefix (`below`) takes and gives keys without it; key text and bytes are always those of the whole key.
  */
 export class KeySpace<K extends Key> {
   readonly mode: 'utf8' | 'bytes';
+  /** Key text that stands before every key here. */
+  readonly base: string;
+  readonly #bytesMax: number;
   readonly #encoder = new TextEncoder();
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-  constructor(mode: 'utf8' | 'bytes') {
+  constructor(mode: 'utf8' | 'bytes', options: { readonly base?: string; readonly bytesMax?: number } = {}) {
     this.mode = mode;
+    this.base = options.base ?? '';
+    this.#bytesMax = options.bytesMax ?? KEY_BYTES_MAX;
+  }
+
+  /** The keys behind a prefix. Throws what `text` throws; an empty prefix is fine. */
+  below(prefix: K, action: string): KeySpace<K> {
+    return new KeySpace(this.mode, { base: this.#part(prefix, action, 'prefix'), bytesMax: this.#bytesMax });
   }
 
   /** Text of a whole key. Throws TypeError, `InvalidKeyError` or `LimitExceededError`. */
@@ -34,7 +46,8 @@ export class KeySpace<K extends Key> {
 
   /** The key as the user sees it; bytes are a copy of their own. */
   key(text: string): K {
-    return (this.mode === 'utf8' ? text : this.bytes(text)) as K;
+    const own = this.base === '' ? text : text.slice(this.base.length);
+    return (this.mode === 'utf8' ? own : this.bytes(own)) as K;
   }
 
   bytes(text: string): Uint8Array {
@@ -78,7 +91,8 @@ export class KeySpace<K extends Key> {
       return { kind: 'prefix', bytes: { start, end: prefixEnd(start) }, text, empty: false };
     }
     const text = this.#part(range.start, action, 'start');
-    const endText = range.end === undefined ? undefined : this.#part(range.end, action, 'end');
+    const endText =
+      range.end === undefined ? prefixEndText(this.base, this.mode) : this.#part(range.end, action, 'end');
     const end = endText === undefined ? UNBOUNDED : this.bytes(endText);
     const empty = endText !== undefined && compareKeyText(text, endText) >= 0;
     return { kind: 'interval', bytes: { start: this.bytes(text), end }, text, endText, empty };
@@ -89,31 +103,37 @@ export class KeySpace<K extends Key> {
     if (range.kind === 'point') return { key: this.key(range.text) };
     if (range.kind === 'prefix') return { prefix: this.key(range.text) };
     const start = this.key(range.text);
-    return range.endText === undefined ? { start } : { start, end: this.key(range.endText) };
+    const isOpen = range.endText === undefined || range.endText === prefixEndText(this.base, this.mode);
+    return isOpen ? { start } : { start, end: this.key(range.endText as string) };
   }
 
   #part(key: K, action: string, name: string): string {
+    return this.base + this.#own(key, action, name);
+  }
+
+  #own(key: K, action: string, name: string): string {
     if (this.mode === 'utf8') {
       if (typeof key !== 'string') throw new TypeError(`Cannot ${action}: the ${name} is not a string`);
       if (!key.isWellFormed()) throw new TypeError(`Cannot ${action}: the ${name} has a lone surrogate`);
       // A unit takes at most 3 bytes, so only long keys have to be measured.
-      if (key.length * 3 > KEY_BYTES_MAX) checkLength(utf8Length(key), action);
+      if ((this.base.length + key.length) * 3 > this.#bytesMax) {
+        this.#checkLength(utf8Length(this.base) + utf8Length(key), action);
+      }
       return key;
     }
     if (!(key instanceof Uint8Array)) throw new TypeError(`Cannot ${action}: the ${name} is not a Uint8Array`);
-    checkLength(key.length, action);
+    this.#checkLength(this.base.length + key.length, action);
     return byteText(key);
   }
-}
 
-function checkLength(length: number, action: string): void {
-  if (length > KEY_BYTES_MAX) {
-    throw new LimitExceededError(action, { limit: 'keyBytesMax', max: KEY_BYTES_MAX, actual: length });
+  #checkLength(length: number, action: string): void {
+    if (length <= this.#bytesMax) return;
+    throw new LimitExceededError(action, { limit: 'keyBytes', max: this.#bytesMax, actual: length });
   }
 }
 
 /** Of well-formed text: a pair of surrogates is 4 bytes, 2 a unit. */
-function utf8Length(text: string): number {
+export function utf8Length(text: string): number {
   let length = 0;
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

@@ -1,23 +1,37 @@
-import { rangeHas } from '../core/key-order.ts';
+import { compareBytes, rangeHas } from '../core/key-order.ts';
 import { IdentityChangedError } from '../types/errors.ts';
+import type { GetOptions, RangeRequest, RangeResult } from '../types/requests.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
-import type { GetOptions, RangeRequest, RangeResult } from '../types/store.ts';
 import { checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
+import { type PreparedSelection, prepareSelection, select } from './selection.ts';
 
 /** The state of one key. Throws `CompactedError`, `FutureRevisionError`, and for a bad key what `KeySpace.text` throws. */
-export function get<V, K extends Key>(mvcc: Mvcc<V, K>, key: K, options: GetOptions): KeyValue<V, K> | undefined {
+export function get<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  key: K,
+  options: GetOptions,
+  data: ReadData,
+): KeyValue<V, K> | undefined {
   checkOptions(options, GET_NAMES, 'get a key');
   const text = mvcc.keys.text(key, 'get a key');
-  const slot = mvcc.slotOf(text, mvcc.window.readable(options.revision, 'get a key'));
+  data.checkCoversKey(text, 'get a key');
+  const slot = mvcc.state.slotOf(text, mvcc.window.readable(options.revision, 'get a key'));
   return slot < 0 ? undefined : mvcc.kv(slot);
 }
 
-/** The data that are read, for a `continue` that may be about others. */
-export interface ReadData {
+/** Which data set it is. */
+interface DataSet {
   readonly identity: string;
   readonly epoch: number;
+}
+
+/** The data that are read: a `continue` may be about others, a range may be about more than is there. */
+export interface ReadData extends DataSet {
+  /** Throw `NotCachedError`. */
+  checkCovers(range: ResolvedRange, action: string): void;
+  checkCoversKey(text: string, action: string): void;
 }
 
 /**
@@ -28,10 +42,12 @@ export interface ReadData {
 export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<K>, data: ReadData): RangeResult<V, K> {
   const action = 'range over keys';
   let resolved = mvcc.resolve(request, action);
+  data.checkCovers(resolved, action);
   checkOptions(request, REQUEST_NAMES, action);
-  const limit = checkLimit(request.limit, action);
+  const selection = prepareSelection(request, action);
   let { revision } = request;
   if (request.continue !== undefined) {
+    if (!isAscending(selection)) throw new TypeError(`Cannot ${action}: continue needs rows in ascending key order`);
     const position = parseContinue(request.continue, action);
     if (!isOf(position, data)) throw new IdentityChangedError(action, data.epoch);
     if (revision !== undefined && !(revision <= 0) && revision !== position.revision) {
@@ -44,26 +60,61 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   }
   const at = mvcc.window.readable(revision, action);
   const now = mvcc.window.revision;
-  if (request.countOnly === true) {
-    return Object.freeze({ revision: now, count: mvcc.count(resolved, at), kvs: Object.freeze([]), more: false });
+  if (selection.countOnly) {
+    return Object.freeze({ revision: now, count: mvcc.state.count(resolved, at), kvs: Object.freeze([]), more: false });
   }
-  // Copied: making rows calls the core, which reuses the view.
-  const slots = mvcc.slots(resolved, at, limit).slice();
-  // A page that is not full holds all there is, which spares the second walk.
-  const count = limit === 0 || slots.length < limit ? slots.length : mvcc.count(resolved, at);
+  const { slots, count, more } = selection.isPlain
+    ? plainRows(mvcc, resolved, at, selection.limit)
+    : selectedRows(mvcc, resolved, at, selection);
   const kvs: KeyValue<V, K>[] = [];
-  for (const slot of slots) kvs.push(mvcc.kv(slot, request.keysOnly === true));
-  const page = { revision: now, count, kvs: Object.freeze(kvs), more: count > slots.length };
-  if (!page.more) return Object.freeze(page);
-  const last = mvcc.textAt(slots[slots.length - 1] as number);
+  for (const slot of slots) kvs.push(mvcc.kv(slot, selection.keysOnly));
+  const page = { revision: now, count, kvs: Object.freeze(kvs), more };
+  if (!more || !isAscending(selection)) return Object.freeze(page);
+  const last = mvcc.state.textAt(slots[slots.length - 1] as number);
   return Object.freeze({ ...page, continue: formatContinue(data, at, last) });
 }
 
-/** 0 and below are "no limit" (store:C07). Throws RangeError for what is no safe integer. */
-export function checkLimit(limit: number | undefined, action: string): number {
-  if (limit === undefined) return 0;
-  if (!Number.isSafeInteger(limit)) throw new RangeError(`Cannot ${action}: the limit is not a safe integer`);
-  return Math.min(Math.max(limit, 0), 0x7fffffff);
+interface SelectedRows {
+  readonly slots: ArrayLike<number> & Iterable<number>;
+  readonly count: number;
+  readonly more: boolean;
+}
+
+/** The common case: the index stops at the limit. */
+function plainRows<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  range: ResolvedRange,
+  at: Revision,
+  limit: number,
+): SelectedRows {
+  // Copied: making rows calls the core, which reuses the view.
+  const slots = mvcc.state.slots(range, at, limit).slice();
+  // A page that is not full holds all there is, which spares the second walk.
+  const count = limit === 0 || slots.length < limit ? slots.length : mvcc.state.count(range, at);
+  return { slots, count, more: count > slots.length };
+}
+
+/** Every row is looked at, and sorted, before the limit cuts (store:R10). */
+export function selectedRows<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  range: ResolvedRange,
+  at: Revision,
+  selection: PreparedSelection,
+): SelectedRows {
+  const { state, core, values } = mvcc;
+  const rows = Array.from(state.slots(range, at, 0).slice(), (slot) => ({
+    slot,
+    createRevision: core.createRevision(slot),
+    modRevision: core.modRevision(slot),
+    version: core.version(slot),
+  }));
+  const bytes = (slot: number) => values.bytes(state.cellAt(slot));
+  const { page, more } = select(rows, selection, (a, b) => compareBytes(bytes(a.slot), bytes(b.slot)));
+  return { slots: page.map(({ slot }) => slot), count: rows.length, more };
+}
+
+function isAscending({ target, isDescending }: PreparedSelection): boolean {
+  return target === 'key' && !isDescending;
 }
 
 /** The rest of a range behind one of its keys: from that key's successor, itself plus a zero byte. */
@@ -75,13 +126,15 @@ function behind<V, K extends Key>(mvcc: Mvcc<V, K>, range: ResolvedRange, text: 
   return { kind: 'interval', bytes: { start, end: bytes.end }, text: `${text}\0`, endText: undefined, empty: false };
 }
 
-interface Position extends ReadData {
+interface Position {
+  readonly epoch: number;
+  readonly identity: string;
   readonly revision: Revision;
   readonly text: string;
 }
 
 /** A revision and the last key mean something in their own data only (D22): `<epoch>:<identity>:<revision>:<key>`. */
-function formatContinue({ epoch, identity }: ReadData, revision: Revision, text: string): string {
+function formatContinue({ epoch, identity }: DataSet, revision: Revision, text: string): string {
   return `${epoch}:${encodeURIComponent(identity.toWellFormed())}:${revision}:${encodeURIComponent(text)}`;
 }
 
@@ -100,6 +153,6 @@ function parseContinue(token: string, action: string): Position {
 }
 
 /** Data without a name may have got one since. */
-function isOf(position: Position, { epoch, identity }: ReadData): boolean {
+function isOf(position: Position, { epoch, identity }: DataSet): boolean {
   return position.epoch === epoch && (position.identity === '' || position.identity === identity.toWellFormed());
 }

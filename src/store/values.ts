@@ -9,15 +9,33 @@ import { freezePlain, frozenCopy } from './json-data.ts';
  * The *cell* it makes is opaque to everybody else. `admit` runs before the commit section, so a throw changes nothing.
  */
 export interface ValuePolicy<V> {
+  /** One for all policies of a store. */
+  readonly scope: CodecScope;
   admit(value: V, action: string): unknown;
-  /** A codec is running: what calls the store now is called from inside it. */
-  readonly isInCodec: boolean;
   /** A cell for bytes that a backend sent. */
   admitBytes(bytes: Uint8Array): unknown;
   read(cell: unknown): V;
   /** Whether every `read` of the cell gives the same thing, which nobody can change: then one row serves many readers. */
   isShareable(cell: unknown): boolean;
   bytes(cell: unknown): Uint8Array;
+}
+
+/** Whether a codec of the store is running: what calls the store now is called from inside it. */
+export class CodecScope {
+  #depth = 0;
+
+  get isActive(): boolean {
+    return this.#depth > 0;
+  }
+
+  run<T>(code: () => T): T {
+    this.#depth++;
+    try {
+      return code();
+    } finally {
+      this.#depth--;
+    }
+  }
 }
 
 /** As `policy.read`; what the codec cannot read is a `ValueError` that names the key, with the codec's error as cause. */
@@ -43,7 +61,7 @@ const KEY_CHARS_MAX = 100;
  * protect them), plain JSON data as a deep-frozen private copy (M34). The caller's object is never frozen.
  */
 export class PlainValues<V> implements ValuePolicy<V> {
-  readonly isInCodec: boolean = false;
+  readonly scope: CodecScope = new CodecScope();
   readonly #encoder = new TextEncoder();
   /** Roots this policy froze itself: putting back what was read needs no second copy. */
   readonly #own = new WeakSet<object>();
@@ -108,23 +126,15 @@ interface EncodedCell {
  * cannot protect (bytes, a Map, a class instance) is decoded anew for each read.
  */
 export class EncodedValues<V> implements ValuePolicy<V> {
+  readonly scope: CodecScope = new CodecScope();
   readonly #codec: Codec<V>;
-  #depth = 0;
 
   constructor(codec: Codec<V>) {
     this.#codec = codec;
   }
 
-  get isInCodec(): boolean {
-    return this.#depth > 0;
-  }
-
   admit(value: V, action: string): unknown {
-    const bytes = this.#run(() => this.#codec.encode(value));
-    if (!(bytes instanceof Uint8Array)) {
-      throw new ValueError(action, { path: '', reason: 'was not encoded to a Uint8Array by the codec' });
-    }
-    return this.admitBytes(bytes);
+    return this.admitBytes(encode(this.scope, this.#codec, value, action));
   }
 
   admitBytes(bytes: Uint8Array): unknown {
@@ -135,7 +145,7 @@ export class EncodedValues<V> implements ValuePolicy<V> {
     const encoded = cell as EncodedCell;
     if (encoded.isDecoded) return encoded.decoded as V;
     // A copy, since a codec may hand out views on what it was given.
-    const value = this.#run(() => this.#codec.decode(encoded.bytes.slice()));
+    const value = this.scope.run(() => this.#codec.decode(encoded.bytes.slice()));
     if (freezePlain(value)) {
       encoded.decoded = value;
       encoded.isDecoded = true;
@@ -151,15 +161,67 @@ export class EncodedValues<V> implements ValuePolicy<V> {
   bytes(cell: unknown): Uint8Array {
     return (cell as EncodedCell).bytes;
   }
+}
 
-  #run<T>(code: () => T): T {
-    this.#depth++;
-    try {
-      return code();
-    } finally {
-      this.#depth--;
+/**
+ * The values of a part of a store, through a codec of its own. Cells are those of the whole store, so that everything else
+ * there (compares, relists, snapshots) knows no difference.
+ */
+export class CodecValues<V> implements ValuePolicy<V> {
+  readonly scope: CodecScope;
+  readonly #store: ValuePolicy<unknown>;
+  readonly #codec: Codec<V>;
+  /** What a freeze protects, by cell. */
+  readonly #decoded = new WeakMap<object, { readonly value: V }>();
+
+  /** Throws TypeError for what is no codec. */
+  static of<V>(store: ValuePolicy<unknown>, codec: Codec<V>, action: string): CodecValues<V> {
+    for (const name of ['encode', 'decode'] as const) {
+      if (typeof codec?.[name] === 'function') continue;
+      throw new TypeError(`Cannot ${action}: codec has no function ${name}`);
     }
+    return new CodecValues(store, codec);
   }
+
+  private constructor(store: ValuePolicy<unknown>, codec: Codec<V>) {
+    this.scope = store.scope;
+    this.#store = store;
+    this.#codec = codec;
+  }
+
+  admit(value: V, action: string): unknown {
+    return this.#store.admitBytes(encode(this.scope, this.#codec, value, action));
+  }
+
+  admitBytes(bytes: Uint8Array): unknown {
+    return this.#store.admitBytes(bytes);
+  }
+
+  read(cell: unknown): V {
+    const known = this.#known(cell);
+    if (known !== undefined) return known.value;
+    const value = this.scope.run(() => this.#codec.decode(this.#store.bytes(cell).slice()));
+    if (typeof cell === 'object' && cell !== null && freezePlain(value)) this.#decoded.set(cell, { value });
+    return value;
+  }
+
+  isShareable(cell: unknown): boolean {
+    return this.#known(cell) !== undefined;
+  }
+
+  bytes(cell: unknown): Uint8Array {
+    return this.#store.bytes(cell);
+  }
+
+  #known(cell: unknown): { readonly value: V } | undefined {
+    return typeof cell === 'object' && cell !== null ? this.#decoded.get(cell) : undefined;
+  }
+}
+
+function encode<V>(scope: CodecScope, codec: Codec<V>, value: V, action: string): Uint8Array {
+  const bytes = scope.run(() => codec.encode(value));
+  if (bytes instanceof Uint8Array) return bytes;
+  throw new ValueError(action, { path: '', reason: 'was not encoded to a Uint8Array by the codec' });
 }
 
 /** A copy that shares nothing. `slice()` would not do: on Node's `Buffer` it is a view. */

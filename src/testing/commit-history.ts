@@ -15,7 +15,7 @@ import type {
   BackendWatchRequest,
   BackendWatchStream,
 } from '../types/backend.ts';
-import { CompactedError, FutureRevisionError } from '../types/errors.ts';
+import { CompactedError, FutureRevisionError, UnsupportedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 
 export interface CommitHistoryOptions {
@@ -185,7 +185,10 @@ class History implements CommitHistory {
   async txn(request: BackendTxnRequest): Promise<BackendTxnResponse> {
     request.signal?.throwIfAborted();
     const state = new Map(this.#newest());
-    const succeeded = request.compare.every((compare) => holds(compare, state.get(byteText(compare.key))));
+    const succeeded = request.compare.every((compare) => {
+      if (compare.key === undefined) throw new UnsupportedError('run a transaction', 'a compare over a range');
+      return holds(compare, state.get(byteText(compare.key)));
+    });
     const events: BackendEvent[] = [];
     const responses = (succeeded ? request.then : request.else).map((operation) =>
       run(operation, state, this.#last + 1, events),
@@ -325,6 +328,7 @@ function run(
     events.push({ type: 'put', kv });
     return prevKv === undefined ? { type: 'put' } : { type: 'put', prevKv };
   }
+  if (operation.type === 'txn') throw new UnsupportedError('run a transaction', 'a nested transaction');
   const rows = [...state.values()].filter(({ key }) => byteRangeHas(operation.range, key));
   rows.sort((a, b) => compareBytes(a.key, b.key));
   if (operation.type === 'range') {

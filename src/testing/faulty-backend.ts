@@ -1,6 +1,7 @@
 import type {
   Backend,
   BackendCallOptions,
+  BackendLeases,
   BackendPosition,
   BackendRangeRequest,
   BackendRangeResponse,
@@ -11,18 +12,19 @@ import type {
   BackendWatchStream,
 } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
-import { BackendError } from '../types/errors.ts';
+import { BackendError, UnsupportedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import { FaultyStream } from './faulty-stream.ts';
 
-export type BackendMethod = 'range' | 'status' | 'watch' | 'txn' | 'compact';
+/** `leases` is all calls of `backend.leases`. */
+export type BackendMethod = 'range' | 'status' | 'watch' | 'txn' | 'compact' | 'leases';
 
 export interface FailOptions {
   /** How many calls fail. @default 1 */
   readonly times?: number;
   /** `after`: the backend did it, only the answer is lost. Not for `watch`. @default 'before' */
   readonly when?: 'before' | 'after';
-  /** @default a BackendError, `maybeCommitted` when a `txn` fails after */
+  /** @default a BackendError, `maybeCommitted` when a `txn` or a call of `leases` fails after */
   readonly error?: unknown;
 }
 
@@ -111,7 +113,7 @@ interface Failure {
 }
 
 class Faulty implements FaultyBackend {
-  readonly calls: Record<BackendMethod, number> = { range: 0, status: 0, watch: 0, txn: 0, compact: 0 };
+  readonly calls: Record<BackendMethod, number> = { range: 0, status: 0, watch: 0, txn: 0, compact: 0, leases: 0 };
   lateError: unknown;
   readonly #options: FaultyBackendOptions;
   readonly #streams = new Set<FaultyStream>();
@@ -134,6 +136,18 @@ class Faulty implements FaultyBackend {
 
   get capabilities(): Backend['capabilities'] {
     return this.#backend.capabilities;
+  }
+
+  get leases(): BackendLeases | undefined {
+    const { leases } = this.#backend;
+    if (leases === undefined) return undefined;
+    return {
+      grant: (request) => this.#call('leases', () => this.#leases.grant(request)),
+      keepAlive: (request) => this.#call('leases', () => this.#leases.keepAlive(request)),
+      revoke: (request) => this.#call('leases', () => this.#leases.revoke(request)),
+      timeToLive: (request) => this.#call('leases', () => this.#leases.timeToLive(request)),
+      list: (request) => this.#call('leases', () => this.#leases.list(request)),
+    };
   }
 
   get openStreams(): number {
@@ -182,7 +196,7 @@ class Faulty implements FaultyBackend {
   }
 
   fail(method: BackendMethod, options: FailOptions = {}): void {
-    const { times = 1, when = 'before', error = lost(method, when === 'after' && method === 'txn') } = options;
+    const { times = 1, when = 'before', error = lost(method, when === 'after' && writes(method)) } = options;
     this.#failures.set(method, { left: times, when, error });
   }
 
@@ -281,6 +295,13 @@ class Faulty implements FaultyBackend {
     this.#staleLeft = times;
   }
 
+  /** Those of the data that are there when a call gets through, which may have been replaced meanwhile. */
+  get #leases(): BackendLeases {
+    const { leases } = this.#backend;
+    if (leases === undefined) throw new UnsupportedError('use leases', 'leases');
+    return leases;
+  }
+
   #takeStale(): BackendPosition | undefined {
     if (this.#staleLeft === 0) return undefined;
     this.#staleLeft--;
@@ -295,7 +316,7 @@ class Faulty implements FaultyBackend {
       return answer;
     };
     return new Promise((resolve, reject) => {
-      const lose = () => reject(lost(method, method === 'txn'));
+      const lose = () => reject(lost(method, writes(method)));
       this.#underWay.add(lose);
       call()
         .then(resolve, reject)
@@ -325,6 +346,10 @@ class Faulty implements FaultyBackend {
     if (this.#delayMs === 0 || clock === undefined) return undefined;
     return new Promise((resolve) => clock.after(this.#delayMs, resolve));
   }
+}
+
+function writes(method: BackendMethod): boolean {
+  return method === 'txn' || method === 'leases';
 }
 
 function lost(method: BackendMethod, maybeCommitted: boolean): BackendError {

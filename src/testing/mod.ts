@@ -1,5 +1,14 @@
 /** The public test kit. */
 export { createMemoryBackend } from '../backends/memory-backend.ts';
+export { BackendAssertionError } from './backend-assertion.ts';
+export type { BackendChange } from './backend-session.ts';
+export {
+  type BackendCase,
+  type BackendSuiteOptions,
+  type BackendSuiteResult,
+  runBackendCases,
+  testBackend,
+} from './backend-suite.ts';
 export {
   type CommitHistory,
   type CommitHistoryOptions,

@@ -1,7 +1,7 @@
 import { CompactedError, SlowWatcherError } from '../types/errors.ts';
 import type { WatchBatch, WatchEvent } from '../types/event.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
-import type { WatchOptions } from '../types/store.ts';
+import type { WatchOptions } from '../types/watch.ts';
 
 /** One change of one key, by the hex form of its bytes. */
 export interface ModelEvent<V, K extends Key> {
@@ -25,6 +25,8 @@ export interface ModelWatch<V, K extends Key = string> {
   next(): WatchBatch<V, K> | undefined;
   /** Over: nothing more will come. */
   readonly isDone: boolean;
+  /** One progress batch, when everything else was delivered (store:R34). */
+  requestProgress(): void;
   readonly progressRevision: Revision;
   /** Its signal was aborted: `next` throws the reason, once. */
   abort(reason: unknown): void;
@@ -40,7 +42,10 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
   readonly #history: ModelHistory<V, K>;
   readonly #has: (id: string) => boolean;
   readonly #options: WatchOptions;
+  /** Makes what is due happen. */
+  readonly #due: () => void;
   #isInitial: boolean;
+  #wantsProgress = false;
   /** Everything below was delivered, or does not concern this watch. */
   #from: Revision;
   #failure: { readonly error: unknown } | undefined;
@@ -48,8 +53,9 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
   /** Set when the watch is over. */
   #lastProgress: Revision | undefined;
 
-  constructor(history: ModelHistory<V, K>, has: (id: string) => boolean, options: WatchOptions) {
+  constructor(history: ModelHistory<V, K>, has: (id: string) => boolean, options: WatchOptions, due: () => void) {
     this.#history = history;
+    this.#due = due;
     this.#has = has;
     this.#options = options;
     this.#isInitial = options.initial === true;
@@ -87,8 +93,26 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
     this.#isDone = true;
   }
 
+  /** Of a watch whose future start was not reached it is forgotten. */
+  requestProgress(): void {
+    this.#due();
+    const { fromRevision = 0 } = this.#options;
+    if (fromRevision <= this.#history.revision) this.#wantsProgress = true;
+  }
+
   next(): WatchBatch<V, K> | undefined {
     if (this.#isDone) return undefined;
+    this.#due();
+    return this.#batch() ?? this.#progress();
+  }
+
+  #progress(): WatchBatch<V, K> | undefined {
+    if (!this.#wantsProgress) return undefined;
+    this.#wantsProgress = false;
+    return { revision: this.#history.revision, progress: true, events: [] };
+  }
+
+  #batch(): WatchBatch<V, K> | undefined {
     if (this.#failure !== undefined) return this.#fail(this.#failure.error);
     const { revision } = this.#history;
     if (this.#isInitial) {

@@ -3,7 +3,7 @@ import type { Clock } from '../types/clock.ts';
 import { BackendError, CompactedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
-import type { SignalOptions } from '../types/store.ts';
+import type { SignalOptions } from '../types/requests.ts';
 
 /** What goes wrong, and how often. Rates are from 0 to 1. All of it keeps the contract of {@link ObjectSource}. */
 export interface ObjectSourceFaults {

@@ -1,11 +1,15 @@
+import type { LeaseId } from './lease.ts';
+import type { RangeSelection } from './requests.ts';
 import type { Revision } from './revision.ts';
 
 /**
  * The contract between the list manager and what stands behind it. **Experimental**: it may change before 1.0.
  * Promises B1-B10 are those of `docs/spec/list-manager.md`; a backend that breaks one is found out
- * (violations are counted and repaired) but can make reads older than they need be.
+ * (violations are counted and repaired) but can make reads older than they need be. `testBackend` of `plimsoll/testing`
+ * checks all of it (`docs/backends.md`).
  *
- * Keys and values are bytes here; codecs and key text are the replica's affair.
+ * Keys and values are bytes here; codecs and key text are the replica's affair. Requests are only read, answers are the
+ * caller's. Every call takes a `signal`: aborted before the call means no effect, and the rejection is its reason.
  */
 export interface Backend {
   readonly capabilities: BackendCapabilities;
@@ -15,10 +19,18 @@ export interface Backend {
   status(request: BackendCallOptions): Promise<BackendPosition>;
   /** One ordered stream over all the ranges, `open` first (B4). Ends by a `CompactedError` or a `BackendError`. */
   watch(request: BackendWatchRequest): BackendWatchStream;
-  /** Compare, then one branch, as one commit. Acknowledged at R only when nothing <= R can still commit (B3). */
+  /**
+   * Compare, then one branch, as one commit. Acknowledged at R only when nothing <= R can still commit (B3). See
+   * {@link BackendTxnRequest}.
+   */
   txn(request: BackendTxnRequest): Promise<BackendTxnResponse>;
-  /** Drops the history below `revision`. */
+  /**
+   * Drops the history below `revision`: reads and watches may start at `revision` and above from then on (store:R22).
+   * `CompactedError` at or below what was compacted already, `FutureRevisionError` above the newest revision.
+   */
   compact(request: { readonly revision: Revision } & BackendCallOptions): Promise<void>;
+  /** There if and only if `capabilities.leases`. */
+  readonly leases?: BackendLeases | undefined;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -30,6 +42,15 @@ export interface BackendCapabilities {
    * never called. Its history may still be compacted.
    */
   readonly writable: boolean;
+  /**
+   * `leases` exists, and puts attach keys to them. Without it a put never names a lease other than '0'.
+   *
+   * Transactions have no capability of their own: nested ones, compares over ranges and every option are part of `txn`. A
+   * backend that cannot do all of it rejects such a request with an `UnsupportedError`, and nothing was written.
+   *
+   * @default false
+   */
+  readonly leases?: boolean;
 }
 
 export interface BackendCallOptions {
@@ -77,6 +98,8 @@ export interface BackendRangeRequest extends BackendCallOptions {
 }
 
 export interface BackendRangeResponse extends BackendPosition {
+  /** The one that was read. */
+  readonly revision: Revision;
   /** Number of keys in the ranges, before `limit` and `minModRevision`. */
   readonly count: number;
   readonly kvs: readonly BackendKeyValue[];
@@ -102,18 +125,73 @@ export interface BackendWatchStream extends AsyncIterable<BackendWatchItem> {
   requestProgress?(): void;
 }
 
-export interface BackendCompare {
-  readonly key: Uint8Array;
+/**
+ * One condition: on the key, or on every key of the range, where an empty range is as one missing key (store:R18). A missing
+ * key is 0 for the numbers and the lease; its value satisfies nothing, not even `!=` (store:R17).
+ */
+export type BackendCompare = {
   readonly target: 'value' | 'create' | 'mod' | 'version' | 'lease';
   readonly result: '=' | '!=' | '<' | '>';
+  /** Bytes for `value`, a lease id (compared as a number) for `lease`, else a number. */
   readonly value: Uint8Array | number | string;
-}
+} & (
+  | { readonly key: Uint8Array; readonly range?: undefined }
+  | { readonly range: ByteRange; readonly key?: undefined }
+);
 
 export type BackendOperation =
-  | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array; readonly lease?: string }
-  | { readonly type: 'delete'; readonly range: ByteRange; readonly prevKv?: boolean }
-  | { readonly type: 'range'; readonly range: ByteRange; readonly limit?: number; readonly keysOnly?: boolean };
+  | BackendPutOperation
+  | BackendDeleteOperation
+  | BackendRangeOperation
+  | BackendTxnOperation;
 
+export interface BackendPutOperation {
+  readonly type: 'put';
+  readonly key: Uint8Array;
+  /** Empty with `ignoreValue`. */
+  readonly value: Uint8Array;
+  /** Attach the key to this lease, `LeaseNotFoundError` if there is none; '0' detaches it (store:R16). @default '0' */
+  readonly lease?: LeaseId;
+  /** Keep the value; `KeyNotFoundError` if the key is missing (store:R15). @default false */
+  readonly ignoreValue?: boolean;
+  /** Keep the lease; `KeyNotFoundError` if the key is missing. Excludes `lease` (store:R15). @default false */
+  readonly ignoreLease?: boolean;
+  /** Tell the state before. A backend may also tell it unasked. @default false */
+  readonly prevKv?: boolean;
+}
+
+export interface BackendDeleteOperation {
+  readonly type: 'delete';
+  readonly range: ByteRange;
+  /** Tell the states before. A backend may also tell them unasked. @default false */
+  readonly prevKv?: boolean;
+}
+
+export interface BackendRangeOperation extends RangeSelection {
+  readonly type: 'range';
+  readonly range: ByteRange;
+  /**
+   * As of this revision, without the transaction's own writes; `CompactedError` or `FutureRevisionError`. 0 is the newest,
+   * with them. @default 0
+   */
+  readonly revision?: Revision;
+}
+
+export interface BackendTxnOperation {
+  readonly type: 'txn';
+  readonly compare: readonly BackendCompare[];
+  readonly then: readonly BackendOperation[];
+  readonly else: readonly BackendOperation[];
+}
+
+/**
+ * All compares must hold for `then`, otherwise `else` runs (store:R19); those of nested transactions too see the state before
+ * the whole transaction. Operations run in order and see the writes before them.
+ *
+ * Refused, whether the branch would run or not: one that writes a key twice (`DuplicateKeyError`, store:R20). Refused only
+ * where it runs: an unknown lease, a missing key, a revision that cannot be read. What is refused has written nothing. At
+ * least 128 compares and 128 operations a branch are taken; above, a backend may refuse with `LimitExceededError` (store:R21).
+ */
 export interface BackendTxnRequest extends BackendCallOptions {
   readonly compare: readonly BackendCompare[];
   readonly then: readonly BackendOperation[];
@@ -123,9 +201,70 @@ export interface BackendTxnRequest extends BackendCallOptions {
 export type BackendOperationResponse =
   | { readonly type: 'put'; readonly prevKv?: BackendKeyValue }
   | { readonly type: 'delete'; readonly deleted: number; readonly prevKvs?: readonly BackendKeyValue[] }
-  | { readonly type: 'range'; readonly count: number; readonly kvs: readonly BackendKeyValue[] };
+  | {
+      readonly type: 'range';
+      /** Number of keys in the range, before `limit` and the bounds on revisions (store:R9). */
+      readonly count: number;
+      readonly kvs: readonly BackendKeyValue[];
+      /**
+       * Whether `limit` cut rows off. Needed where a bound on revisions left rows out too.
+       *
+       * @default with as many rows as `limit`: whether `count` is above, else false
+       */
+      readonly more?: boolean;
+    }
+  | {
+      readonly type: 'txn';
+      readonly succeeded: boolean;
+      readonly responses: readonly BackendOperationResponse[];
+    };
 
 export interface BackendTxnResponse extends BackendPosition {
   readonly succeeded: boolean;
+  /** One for each operation of the branch that ran, in its order. */
   readonly responses: readonly BackendOperationResponse[];
+}
+
+/**
+ * Leases (store:R39, R40, R43, R44). One that expires or is revoked is gone with all its keys as one commit, deletes in key
+ * order (store:R41). None expires before its TTL has passed since the last renewal; how much later is the backend's affair,
+ * but until then it and its keys are there for every call (store:R42).
+ *
+ * Every answer is a position: its revision is not below anything acknowledged or reported before the question (B2).
+ */
+export interface BackendLeases {
+  /**
+   * `ttlMs` is an integer from 1 to 9e12; a backend may grant more than was asked for, never less. `LeaseExistsError` for an
+   * `id` in use. Without `id` the backend makes one.
+   */
+  grant(request: { readonly ttlMs: number; readonly id?: LeaseId } & BackendCallOptions): Promise<BackendLeaseAnswer>;
+  /** The whole TTL again. `LeaseNotFoundError` for one that is gone: it never revives (store:R40). */
+  keepAlive(request: { readonly id: LeaseId } & BackendCallOptions): Promise<BackendLeaseAnswer>;
+  /**
+   * `revision` is that of the deletes, or the present one if no key was attached. `LeaseNotFoundError` for one that is gone.
+   */
+  revoke(
+    request: { readonly id: LeaseId } & BackendCallOptions,
+  ): Promise<BackendPosition & { readonly deleted: number }>;
+  /** `status` is `undefined` for a lease that is gone. */
+  timeToLive(
+    request: { readonly id: LeaseId; readonly keys?: boolean } & BackendCallOptions,
+  ): Promise<BackendPosition & { readonly status: BackendLeaseStatus | undefined }>;
+  /** Ids of all leases, ascending as numbers. */
+  list(request: BackendCallOptions): Promise<BackendPosition & { readonly leases: readonly LeaseId[] }>;
+}
+
+export interface BackendLeaseAnswer extends BackendPosition {
+  readonly id: LeaseId;
+  /** What was granted. */
+  readonly ttlMs: number;
+}
+
+export interface BackendLeaseStatus {
+  readonly id: LeaseId;
+  readonly grantedTtlMs: number;
+  /** Above 0: what is due is gone. */
+  readonly remainingMs: number;
+  /** With the option `keys`, ascending. */
+  readonly keys?: readonly Uint8Array[];
 }

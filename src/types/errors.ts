@@ -11,6 +11,12 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `INVALID_KEY` | InvalidKeyError | EMPTY_KEY, D6 | no |
  * | `DUPLICATE_KEY` | DuplicateKeyError | DUPLICATE_KEY (store:R20) | no |
  * | `LIMIT_EXCEEDED` | LimitExceededError | TOO_MANY_OPS, request too large (store:R21) | no |
+ * | `KEY_NOT_FOUND` | KeyNotFoundError | KEY_NOT_FOUND (store:R15) | no |
+ * | `LEASE_NOT_FOUND` | LeaseNotFoundError | LEASE_NOT_FOUND (store:R16, R40) | no |
+ * | `LEASE_EXISTS` | LeaseExistsError | LEASE_EXISTS (store:R39) | with another id |
+ * | `LEASE_LOST` | LeaseLostError | reason of `lease.signal` | with a new lease |
+ * | `PIN_BROKEN` | PinBrokenError | reason of `pin.signal` (M18) | no |
+ * | `SNAPSHOT` | SnapshotError | bytes that are no snapshot | no |
  * | `STORE_FULL` | StoreFullError | NO_SPACE | after compaction |
  * | `NOT_READY` | NotReadyError | not ready (M22) | yes |
  * | `NOT_CACHED` | NotCachedError | D5 | no |
@@ -126,6 +132,90 @@ export class LimitExceededError extends PlimsollError {
     this.limit = facts.limit;
     this.max = facts.max;
     this.actual = facts.actual;
+  }
+}
+
+/** `ignoreValue` or `ignoreLease` on a key that is not there. Nothing was written. */
+export class KeyNotFoundError extends PlimsollError {
+  override readonly name: string = 'KeyNotFoundError';
+  declare readonly code: 'KEY_NOT_FOUND';
+  readonly key: string | Uint8Array;
+
+  constructor(action: string, key: string | Uint8Array) {
+    super('KEY_NOT_FOUND', `Cannot ${action}: the key whose value or lease is to stay does not exist`);
+    this.key = key;
+  }
+}
+
+/** No lease has this id: never granted, revoked or expired. Nothing was written. */
+export class LeaseNotFoundError extends PlimsollError {
+  override readonly name: string = 'LeaseNotFoundError';
+  declare readonly code: 'LEASE_NOT_FOUND';
+  readonly leaseId: string;
+
+  constructor(action: string, leaseId: string) {
+    super('LEASE_NOT_FOUND', `Cannot ${action}: there is no lease ${leaseId}`);
+    this.leaseId = leaseId;
+  }
+}
+
+/** A lease with this id is there already. */
+export class LeaseExistsError extends PlimsollError {
+  override readonly name: string = 'LeaseExistsError';
+  declare readonly code: 'LEASE_EXISTS';
+  readonly leaseId: string;
+
+  constructor(action: string, leaseId: string) {
+    super('LEASE_EXISTS', `Cannot ${action}: lease ${leaseId} exists`);
+    this.leaseId = leaseId;
+  }
+}
+
+/** Why a lease's signal aborted: it expired or was revoked; `revision` is the first one without its keys. */
+export class LeaseLostError extends PlimsollError {
+  override readonly name: string = 'LeaseLostError';
+  declare readonly code: 'LEASE_LOST';
+  readonly leaseId: string;
+  /** What ended it. */
+  readonly end: 'expired' | 'revoked';
+  readonly revision: Revision;
+
+  constructor(facts: { leaseId: string; end: 'expired' | 'revoked'; revision: Revision }) {
+    super('LEASE_LOST', `Cannot use lease ${facts.leaseId}: it ${facts.end === 'expired' ? 'expired' : 'was revoked'}`);
+    this.leaseId = facts.leaseId;
+    this.end = facts.end;
+    this.revision = facts.revision;
+  }
+}
+
+/** Why a pin's signal aborted: it was held for too long, or held too much back (M18), or the data were replaced (D22). */
+export class PinBrokenError extends PlimsollError {
+  override readonly name: string = 'PinBrokenError';
+  declare readonly code: 'PIN_BROKEN';
+  readonly owner: string;
+  readonly revision: Revision;
+  readonly reason: 'ttlMs' | 'bytes' | 'reset';
+
+  constructor(facts: { owner: string; revision: Revision; reason: 'ttlMs' | 'bytes' | 'reset' }) {
+    super(
+      'PIN_BROKEN',
+      `Cannot keep revision ${facts.revision} for ${facts.owner}: the bound ${facts.reason} was reached`,
+    );
+    this.owner = facts.owner;
+    this.revision = facts.revision;
+    this.reason = facts.reason;
+  }
+}
+
+/** Bytes that are no snapshot of a store: another format or version, cut off, or damaged. */
+export class SnapshotError extends PlimsollError {
+  override readonly name: string = 'SnapshotError';
+  declare readonly code: 'SNAPSHOT';
+  readonly reason: string;
+
+  constructor(action: string, reason: string, options?: ErrorOptions) {
+    super('SNAPSHOT', `Cannot ${action}: ${reason}`, options);
+    this.reason = reason;
   }
 }
 

@@ -24,6 +24,7 @@ export type WatchEvent<V, K extends Key = string> = PutEvent<V, K> | DeleteEvent
  *   ordinary batch     one commit            { revision: 7, events: [a, b] }
  *   span batch         relist or coalescing  { after: 9, revision: 30, span: true, events: [...] }   keys ascending
  *   initial batch      list of list+watch    { revision: 12, initial: true, events: [put, put] }     also when empty
+ *   progress batch     on request, or timed  { revision: 15, progress: true, events: [] }
  * ```
  */
 export interface WatchBatch<V, K extends Key = string> {
@@ -32,5 +33,7 @@ export interface WatchBatch<V, K extends Key = string> {
   readonly after?: Revision;
   readonly span?: true;
   readonly initial?: true;
+  /** Nothing happened: everything up to `revision` was delivered (store:R34). */
+  readonly progress?: true;
   readonly events: readonly WatchEvent<V, K>[];
 }

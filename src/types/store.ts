@@ -1,16 +1,21 @@
-import type { WatchBatch, WatchEvent } from './event.ts';
+import type { Codec } from './codec.ts';
+import type { GrantLeaseOptions, Lease, LeaseId, LeaseStatus, RevokeLeaseResult, TimeToLiveOptions } from './lease.ts';
+import type { Pin, PinOptions } from './pin.ts';
+import type {
+  DeleteOptions,
+  DeleteResult,
+  GetOptions,
+  PutEntry,
+  PutOptions,
+  PutResult,
+  RangeRequest,
+  RangeResult,
+  SignalOptions,
+} from './requests.ts';
 import type { Key, KeyRange, KeyValue, Revision } from './revision.ts';
-
-/**
- * Options of everything that can be cancelled. The call rejects with the signal's reason as it is, not wrapped.
- *
- * A signal that has aborted before the start means: no effect at all. One that aborts while a write of a replica is under
- * way says nothing about the write: it may be committed (as with `BackendError.maybeCommitted`), so read, then decide.
- * Once the answer is there and only its application is waited for, the rejection is a `NotAppliedError`, which says so.
- */
-export interface SignalOptions {
-  readonly signal?: AbortSignal;
-}
+import type { TxnRequest, TxnResult } from './txn.ts';
+import type { UpdateOptions, UpdateResult, UpdateTxn } from './update.ts';
+import type { Watch, WatchOptions } from './watch.ts';
 
 /**
  * A revisioned, watchable key-value store: the embedded one, or a replica of a backend. Both keep the same contract.
@@ -78,6 +83,23 @@ export interface Store<V = unknown, K extends Key = string> {
    * ```
    */
   put(key: K, value: V, options?: PutOptions): Promise<PutResult<V, K>>;
+  /** With `ignoreValue`: the key keeps the value it has. */
+  put(key: K, value: undefined, options: PutOptions & { readonly ignoreValue: true }): Promise<PutResult<V, K>>;
+  /**
+   * Writes several keys as one commit, in their order. No entry at all uses no revision. Bounded by `limits.txnBytes` alone,
+   * not by the number of operations of a transaction.
+   *
+   * @throws as `put` does; `DuplicateKeyError` for a key that is there twice
+   * @example
+   * ```ts
+   * import { openStore } from 'plimsoll';
+   *
+   * const store = await openStore<number>();
+   * const { revision } = await store.putAll([{ key: 'a', value: 1 }, { key: 'b', value: 2 }]);
+   * console.log(store.get('b')?.modRevision === revision); // true
+   * ```
+   */
+  putAll(entries: readonly PutEntry<V, K>[], options?: SignalOptions): Promise<{ readonly revision: Revision }>;
   /**
    * Deletes one key or a range, as one commit. A delete that hits nothing uses no revision (store:R4).
    *
@@ -88,7 +110,8 @@ export interface Store<V = unknown, K extends Key = string> {
    * Compares, then runs one of two branches, as one commit. See {@link TxnRequest}.
    *
    * @throws as `put` does, but that a compare which does not hold is no error; `DuplicateKeyError` for a branch that
-   * writes a key twice, `LimitExceededError` above 128 compares or operations of a branch
+   * writes a key twice, `LimitExceededError` above 128 compares or operations of a branch; `CompactedError` and
+   * `FutureRevisionError` for a range at a revision that cannot be read
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';
@@ -103,6 +126,26 @@ export interface Store<V = unknown, K extends Key = string> {
    * ```
    */
   txn(request: TxnRequest<V, K>, options?: SignalOptions): Promise<TxnResult<V, K>>;
+
+  /**
+   * Runs `fn`, then commits what it wrote if nothing it depends on has changed since; otherwise runs it again (store:R50).
+   * `fn` may be async and must not have effects of its own, since it may run often.
+   *
+   * @throws what `fn` throws, then nothing was written; `ConflictError` when the retries are used up; as `txn` does
+   * @example
+   * ```ts
+   * import { openStore } from 'plimsoll';
+   *
+   * const store = await openStore<number>();
+   * const { value } = await store.update((txn) => {
+   *   const next = (txn.get('counter') ?? 0) + 1;
+   *   txn.put('counter', next);
+   *   return next;
+   * });
+   * console.log(value); // 1
+   * ```
+   */
+  update<R>(fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>, options?: UpdateOptions): Promise<UpdateResult<R>>;
 
   /**
    * Changes of a range from a revision on, in order, without gap. See {@link WatchOptions}.
@@ -131,6 +174,64 @@ export interface Store<V = unknown, K extends Key = string> {
    * TypeError from inside a codec; a replica also what the backend throws
    */
   compact(revision: Revision, options?: SignalOptions): Promise<CompactResult>;
+  /**
+   * Keeps every revision from `revision` on readable until it is released or broken (M16, M18).
+   *
+   * @throws `CompactedError`, `FutureRevisionError`, TypeError and RangeError; `LimitExceededError` above `limits.pins`
+   */
+  pin(revision: Revision, options: PinOptions): Pin;
+
+  /**
+   * Grants a lease (store:R39). On a replica: by its backend; `UnsupportedError` in front of one that has no leases.
+   *
+   * @throws `LeaseExistsError` for an id in use; `LimitExceededError` for a TTL above 9e12 ms and above `limits.leases`
+   * @example
+   * ```ts
+   * import { openStore } from 'plimsoll';
+   *
+   * const store = await openStore<string>();
+   * const lease = await store.grantLease({ ttlMs: 10_000 });
+   * await store.put('workers/1', 'here', { lease: lease.id });
+   * await lease.revoke();
+   * console.log(store.get('workers/1')); // undefined
+   * ```
+   */
+  grantLease(options: GrantLeaseOptions & SignalOptions): Promise<Lease>;
+  /** @throws `LeaseNotFoundError` */
+  revokeLease(id: LeaseId, options?: SignalOptions): Promise<RevokeLeaseResult>;
+  /** @throws `LeaseNotFoundError` */
+  keepAliveLease(id: LeaseId, options?: SignalOptions): Promise<{ readonly ttlMs: number }>;
+  /** `undefined` for a lease that is not there. */
+  leaseTimeToLive(id: LeaseId, options?: TimeToLiveOptions & SignalOptions): Promise<LeaseStatus | undefined>;
+  /** Ids of all leases, ascending as numbers. */
+  leases(options?: SignalOptions): Promise<readonly LeaseId[]>;
+
+  /**
+   * The part of this store below a prefix, as a store of its own: keys are given and returned without the prefix, values
+   * may have another codec. Revisions, leases and pins are those of the whole store; `close` ends the watches that were
+   * opened through the view and leaves the store open.
+   *
+   * @throws TypeError and `InvalidKeyError` for what is no prefix
+   * @example
+   * ```ts
+   * import { jsonCodec, openStore } from 'plimsoll';
+   *
+   * const store = await openStore<unknown>();
+   * const jobs = store.prefix('jobs/', { codec: jsonCodec<{ state: string }>() });
+   * await jobs.put('1', { state: 'queued' });
+   * console.log(jobs.get('1')?.value.state); // queued
+   * ```
+   */
+  prefix<W = V>(prefix: K, options?: PrefixOptions<W>): Store<W, K>;
+
+  /**
+   * The whole store as bytes: state, readable history, leases with what is left of them. `openStore({ snapshot })` makes a store of
+   * it, on any runtime. On a replica, and on a view of a prefix: `UnsupportedError`.
+   *
+   * @throws `ValueError` for a value that has no bytes (`values: 'trusted'`)
+   */
+  createSnapshot(options?: SignalOptions): Promise<Uint8Array>;
+
   /** Works also on a replica that is not ready or broken for good. */
   stats(): StoreStats;
   /** Ends every watch and wait with `ClosedError`. Never rejects; may be called again. The backend stays open. */
@@ -138,162 +239,15 @@ export interface Store<V = unknown, K extends Key = string> {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export interface GetOptions {
-  /** Read as of this revision. @default 0, the newest */
-  readonly revision?: Revision;
-}
-
-export type RangeRequest<K extends Key = string> = KeyRange<K> & {
-  /** Read as of this revision. @default 0, the newest */
-  readonly revision?: Revision;
-  /** At most so many rows; 0 is no limit. @default 0 */
-  readonly limit?: number;
-  /** Rows without values. @default false */
-  readonly keysOnly?: boolean;
-  /** No rows, only `count`. @default false */
-  readonly countOnly?: boolean;
-  /** The `continue` of the page before: goes on behind its last row, at its revision, in the same data. */
-  readonly continue?: string;
-};
-
-export interface RangeResult<V, K extends Key = string> {
-  /** The store's revision when the range was served (store:R6), also when an older revision was read. */
-  readonly revision: Revision;
-  readonly kvs: readonly KeyValue<V, K>[];
-  /** Keys in the range at the revision read, before `limit` (store:R9). */
-  readonly count: number;
-  /** Whether `limit` cut rows off. */
-  readonly more: boolean;
-  /** Where the next page starts; only with `more`. */
-  readonly continue?: string;
-}
-
-export interface PutOptions extends SignalOptions {
-  /** Write only if the key's mod revision is this one; 0 for "must not exist". Else `ConflictError`. */
-  readonly expect?: { readonly modRevision: Revision };
-  /** Return the state before. @default false */
-  readonly prevKv?: boolean;
-}
-
-export interface PutResult<V, K extends Key = string> {
-  /** Of the commit. */
-  readonly revision: Revision;
-  /** With the option `prevKv`: the state before; absent if the key was. */
-  readonly prevKv?: KeyValue<V, K>;
-}
-
-export interface DeleteOptions extends SignalOptions {
-  /** Only with a single key. */
-  readonly expect?: { readonly modRevision: Revision };
-  /** Return the states before. @default false */
-  readonly prevKv?: boolean;
-}
-
-export interface DeleteResult<V, K extends Key = string> {
-  /** Of the commit, or the present one if nothing was hit. */
-  readonly revision: Revision;
-  /** How many keys were hit. */
-  readonly deleted: number;
-  /** With the option `prevKv`: what they were, in key order. */
-  readonly prevKvs?: readonly KeyValue<V, K>[];
-}
-
-/** One condition. A missing key counts as 0 for the numbers; its value satisfies nothing, not even `!=` (store:R17). */
-export type Compare<V, K extends Key = string> =
-  | { readonly key: K; readonly target: 'value'; readonly result: CompareResult; readonly value: V }
-  | {
-      readonly key: K;
-      readonly target: 'create' | 'mod' | 'version';
-      readonly result: CompareResult;
-      readonly value: number;
-    }
-  | { readonly key: K; readonly target: 'lease'; readonly result: CompareResult; readonly value: string };
-
-export type CompareResult = '=' | '!=' | '<' | '>';
-
-export type Operation<V, K extends Key = string> =
-  | { readonly type: 'put'; readonly key: K; readonly value: V; readonly prevKv?: boolean }
-  | ({ readonly type: 'delete'; readonly prevKv?: boolean } & KeyRange<K>)
-  | ({
-      readonly type: 'range';
-      readonly limit?: number;
-      readonly keysOnly?: boolean;
-      readonly countOnly?: boolean;
-    } & KeyRange<K>);
-
-/** All compares must hold for `then`, otherwise `else` runs; either branch is one commit at one revision (store:R2, R19). */
-export interface TxnRequest<V, K extends Key = string> {
-  readonly compare?: readonly Compare<V, K>[];
-  readonly then?: readonly Operation<V, K>[];
-  readonly else?: readonly Operation<V, K>[];
-}
-
-export type OperationResult<V, K extends Key = string> =
-  | { readonly type: 'put'; readonly prevKv?: KeyValue<V, K> }
-  | { readonly type: 'delete'; readonly deleted: number; readonly prevKvs?: readonly KeyValue<V, K>[] }
-  | {
-      readonly type: 'range';
-      readonly kvs: readonly KeyValue<V, K>[];
-      readonly count: number;
-      readonly more: boolean;
-    };
-
-export interface TxnResult<V, K extends Key = string> {
-  /** Of the commit, or the present one if the branch wrote nothing. */
-  readonly revision: Revision;
-  /** Whether all compares held, so that `then` ran and not `else`. */
-  readonly succeeded: boolean;
-  /** One for each operation of the branch that ran, in its order. */
-  readonly responses: readonly OperationResult<V, K>[];
-}
-
-/** Which events a watch leaves out. */
-export type WatchFilter = 'noput' | 'nodelete';
-
-export interface WatchOptions extends SignalOptions {
-  /**
-   * First revision to deliver, inclusive; 0 is "what comes after this call"; a future one waits (store:R27).
-   * Below the window: `CompactedError` with the smallest legal start. @default 0
-   */
-  readonly fromRevision?: Revision;
-  /** Only together with `fromRevision`: the identity that revision belongs to; another one is `IdentityChangedError`. */
-  readonly identity?: string;
-  /**
-   * First one batch with the present state (also when empty, and whatever `filter` says: it holds for what follows),
-   * then changes, without a gap. Excludes `fromRevision`. @default false
-   */
-  readonly initial?: boolean;
-  /** Events carry the state just before. @default false */
-  readonly prevKv?: boolean;
-  /** Leave out these events; batches without an event left are not delivered (store:R32). @default none */
-  readonly filter?: WatchFilter;
-  /**
-   * What happens to a consumer that is more than `lagEventsMax` log entries behind (M14): `lag` keeps replaying until
-   * compaction passes it; `coalesce` gets the difference to the newest state as one span; `close` ends with
-   * `SlowWatcherError`. @default 'lag'
-   */
-  readonly onSlow?: 'lag' | 'coalesce' | 'close';
-  /** Bound for `coalesce` and `close`, in log entries. @default 1000 */
-  readonly lagEventsMax?: number;
-}
-
-/**
- * The stream of a watch: single consumer, no queue of its own. `break` and `return()` end it quietly; an aborted
- * signal makes `next()` reject with the signal's reason; compaction with `CompactedError`, once; a replaced data set
- * with `IdentityChangedError`; closing the store with `ClosedError`.
- */
-export interface Watch<V, K extends Key = string> extends AsyncIterableIterator<WatchBatch<V, K>> {
-  next(): Promise<IteratorResult<WatchBatch<V, K>, undefined>>;
-  return(): Promise<IteratorResult<WatchBatch<V, K>, undefined>>;
-  /** Everything up to here was delivered to the consumer (M30). */
-  readonly progressRevision: Revision;
-  [Symbol.asyncDispose](): Promise<void>;
+export interface PrefixOptions<W> {
+  /** Values of this part of the store, whatever the store's own codec is. @default the store's */
+  readonly codec?: Codec<W>;
 }
 
 export interface CompactResult {
   /** What was asked for. */
   readonly requested: Revision;
-  /** Where the low watermark is now: higher if the request fell into a hole. */
+  /** Where the low watermark is now: higher if the request fell into a hole, lower while a pin holds it back (M16). */
   readonly compactRevision: Revision;
 }
 
@@ -304,8 +258,9 @@ export interface StoreStats {
   readonly storedVersions: number;
   readonly watchers: { readonly idle: number; readonly pending: number };
   readonly memoryBytes: number;
+  readonly leases: number;
+  /** Who holds history back, oldest revision first. */
+  readonly pins: readonly { readonly owner: string; readonly revision: Revision; readonly bytes: number }[];
   /** Replica only: broken backend promises met (M6), relists, and connections so far. */
   readonly replica?: { readonly violations: number; readonly relists: number; readonly connections: number };
 }
-
-export type { KeyRange, KeyValue, WatchBatch, WatchEvent };

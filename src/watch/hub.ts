@@ -1,9 +1,10 @@
-import { ClosedError, CompactedError, IdentityChangedError } from '../types/errors.ts';
+import type { Clock } from '../types/clock.ts';
+import { ClosedError, CompactedError, IdentityChangedError, LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
-import type { Watch, WatchOptions } from '../types/store.ts';
+import type { Watch, WatchOptions } from '../types/watch.ts';
 import { WakeIndex } from './wake-index.ts';
-import { Watcher, type WatcherHome, type WatchSource } from './watcher.ts';
+import { type HubWatcher, Watcher, type WatcherHome, type WatchSource, type WatchWindow } from './watcher.ts';
 
 /** What the hub has to know of a commit: which keys, in which direction. */
 export interface PublishedCommit {
@@ -13,6 +14,20 @@ export interface PublishedCommit {
   /** The span of a repair: history below it was wrong, watchers that lag are ended (M13). */
   readonly repair?: boolean;
   readonly changes: readonly { readonly text: string; readonly type: 'put' | 'delete' }[];
+}
+
+/** The state that is watched, as far as the hub looks at it. */
+export interface WatchedState {
+  readonly window: WatchWindow;
+}
+
+export interface WatchHubOptions {
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** Whether there is a state to watch already. */
+  readonly isStarted: boolean;
+  readonly watchesMax: number;
+  /** Commits what is due, before a consumer is answered (M31). */
+  readonly beforeRead?: () => void;
 }
 
 /** Which data are behind the store now. */
@@ -27,19 +42,25 @@ export interface DataSet {
  * Promised: one commit wakes a watcher once; waking costs what matches; a watcher ends at most once, and idle ones are
  * never ended by compaction. Not promised: when a woken consumer runs, so retention should be above one turn's burst.
  */
-export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
-  readonly source: WatchSource<V, K>;
-  readonly #index = new WakeIndex<Watcher<V, K>>();
-  readonly #all = new Set<Watcher<V, K>>();
-  readonly #pending = new Set<Watcher<V, K>>();
+export class WatchHub implements WatcherHome {
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  readonly #state: WatchedState;
+  readonly #watchesMax: number;
+  readonly #beforeRead: () => void;
+  readonly #index = new WakeIndex<HubWatcher>();
+  readonly #all = new Set<HubWatcher>();
+  readonly #pending = new Set<HubWatcher>();
   /** Those with a start above the revision at which they were opened: a span may jump over it (M12). */
-  readonly #future = new Set<Watcher<V, K>>();
+  readonly #future = new Set<HubWatcher>();
   /** No pending watcher has a smaller position; keeps a rising floor from scanning them in vain. */
   #pendingMin: Revision = Number.POSITIVE_INFINITY;
   #isStarted: boolean;
 
-  constructor(source: WatchSource<V, K>, options: { isStarted: boolean }) {
-    this.source = source;
+  constructor(state: WatchedState, options: WatchHubOptions) {
+    this.#state = state;
+    this.clock = options.clock;
+    this.#watchesMax = options.watchesMax;
+    this.#beforeRead = options.beforeRead ?? (() => {});
     this.#isStarted = options.isStarted;
   }
 
@@ -48,10 +69,18 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
   }
 
   /** Opens a watch. Throws TypeError and RangeError for options that contradict; a start too old is told by `next()`. */
-  open(range: ResolvedRange, options: WatchOptions, data: DataSet): Watch<V, K> {
+  open<V, K extends Key>(
+    source: WatchSource<V, K>,
+    range: ResolvedRange,
+    options: WatchOptions,
+    data: DataSet,
+  ): Watch<V, K> {
     checkWatchOptions(range, options);
+    if (this.#all.size >= this.#watchesMax) {
+      throw new LimitExceededError('watch', { limit: 'watches', max: this.#watchesMax, actual: this.#all.size + 1 });
+    }
     // Copied: an option that changed under a watcher would change what it still has to deliver.
-    const watcher = new Watcher<V, K>(this, range, { ...options });
+    const watcher = new Watcher<V, K>(this, source, range, { ...options });
     this.#all.add(watcher);
     if (options.signal?.aborted === true) {
       watcher.fail(options.signal.reason);
@@ -84,7 +113,7 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
 
   /** The low watermark was raised: pending watchers below it get `CompactedError`, once (M26). */
   compacted(): void {
-    const { compactRevision, watchFloor } = this.source.window;
+    const { compactRevision, watchFloor } = this.#state.window;
     if (this.#pendingMin >= compactRevision) return;
     this.#pendingMin = Number.POSITIVE_INFINITY;
     for (const watcher of [...this.#pending]) {
@@ -106,7 +135,7 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
    * delivered anything ends. One that still has its initial batch to come, or starts above, goes on.
    */
   restarted(): void {
-    const { revision, compactRevision, watchFloor } = this.source.window;
+    const { revision, compactRevision, watchFloor } = this.#state.window;
     for (const watcher of [...this.#all]) {
       if (watcher.state === 'waiting' || watcher.state === 'initial' || watcher.from > revision) continue;
       watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
@@ -122,27 +151,36 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
     for (const watcher of [...this.#all]) watcher.fail(error);
   }
 
-  becameIdle(watcher: Watcher<V, K>): void {
-    this.#pending.delete(watcher);
-    this.#index.add(watcher.range, watcher);
-    if (watcher.from > this.source.window.revision) this.#future.add(watcher);
+  /** Ends the watches of one source. */
+  failSource(source: WatchSource<never, never>, error: unknown): void {
+    for (const watcher of [...this.#all]) if (watcher.source === source) watcher.fail(error);
   }
 
-  becamePending(watcher: Watcher<V, K>): void {
+  beforeRead(): void {
+    this.#beforeRead();
+  }
+
+  becameIdle(watcher: HubWatcher): void {
+    this.#pending.delete(watcher);
+    this.#index.add(watcher.range, watcher);
+    if (watcher.from > this.#state.window.revision) this.#future.add(watcher);
+  }
+
+  becamePending(watcher: HubWatcher): void {
     this.#index.remove(watcher.range, watcher);
     this.#future.delete(watcher);
     this.#pending.add(watcher);
     this.#pendingMin = Math.min(this.#pendingMin, watcher.position);
   }
 
-  ended(watcher: Watcher<V, K>): void {
+  ended(watcher: HubWatcher): void {
     this.#index.remove(watcher.range, watcher);
     this.#future.delete(watcher);
     this.#pending.delete(watcher);
     this.#all.delete(watcher);
   }
 
-  #begin(watcher: Watcher<V, K>, { identity, epoch }: DataSet): void {
+  #begin(watcher: HubWatcher, { identity, epoch }: DataSet): void {
     const expected = watcher.options.identity;
     if (expected !== undefined && expected !== identity) watcher.fail(new IdentityChangedError('watch', epoch));
     else watcher.start();
@@ -150,7 +188,7 @@ export class WatchHub<V, K extends Key> implements WatcherHome<V, K> {
 
   /** A start that waited in the future and now lies in a hole, and, on a repair, whoever had not kept up. */
   #endInsideSpan(after: Revision, revision: Revision, isRepair: boolean): void {
-    const { compactRevision } = this.source.window;
+    const { compactRevision } = this.#state.window;
     const error = () => new CompactedError('watch', { minRevision: revision + 1, compactRevision });
     for (const watcher of [...this.#future]) {
       if (watcher.from > revision) continue;
@@ -170,6 +208,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof WatchOptions>([
   'filter',
   'onSlow',
   'lagEventsMax',
+  'progressMs',
 ]);
 
 function checkWatchOptions(range: ResolvedRange, options: WatchOptions): void {
@@ -183,7 +222,7 @@ function checkWatchOptions(range: ResolvedRange, options: WatchOptions): void {
     throw new TypeError('Cannot watch: the signal is not an AbortSignal');
   }
   if (range.empty) throw new RangeError('Cannot watch: the range is empty, start is not below end');
-  const { fromRevision, lagEventsMax } = options;
+  const { fromRevision, lagEventsMax, progressMs } = options;
   if (fromRevision !== undefined && !(Number.isSafeInteger(fromRevision) && fromRevision >= 0)) {
     throw new RangeError(`Cannot watch: fromRevision is ${fromRevision}, allowed is a safe integer from 0 on`);
   }
@@ -195,6 +234,9 @@ function checkWatchOptions(range: ResolvedRange, options: WatchOptions): void {
   }
   if (lagEventsMax !== undefined && !(Number.isSafeInteger(lagEventsMax) && lagEventsMax >= 1)) {
     throw new RangeError(`Cannot watch: lagEventsMax is ${lagEventsMax}, allowed is a safe integer from 1 on`);
+  }
+  if (progressMs !== undefined && !(Number.isSafeInteger(progressMs) && progressMs >= 100)) {
+    throw new RangeError(`Cannot watch: progressMs is ${progressMs}, allowed is a safe integer from 100 on`);
   }
   if (!['lag', 'coalesce', 'close'].includes(options.onSlow ?? 'lag')) {
     throw new TypeError(`Cannot watch: onSlow is ${String(options.onSlow)}, allowed are lag, coalesce and close`);

@@ -1,22 +1,26 @@
+import type { Clock } from '../types/clock.ts';
 import { CompactedError, SlowWatcherError } from '../types/errors.ts';
 import type { WatchBatch } from '../types/event.ts';
 import { invariant } from '../types/invariant.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
-import type { Watch, WatchFilter, WatchOptions } from '../types/store.ts';
+import type { Watch, WatchFilter, WatchOptions } from '../types/watch.ts';
 import { onAbort } from './on-abort.ts';
 
 const LAG_EVENTS_MAX_DEFAULT = 1000;
 
+/** Which revisions can be watched. */
+export interface WatchWindow {
+  readonly revision: Revision;
+  readonly compactRevision: Revision;
+  readonly watchFloor: Revision;
+  illegalStart(from: Revision): Revision;
+  spanAt(revision: Revision): { readonly after: Revision } | undefined;
+}
+
 /** What a watcher needs of the state it watches; the store's versioned state has this shape. */
 export interface WatchSource<V, K extends Key> {
-  readonly window: {
-    readonly revision: Revision;
-    readonly compactRevision: Revision;
-    readonly watchFloor: Revision;
-    illegalStart(from: Revision): Revision;
-    spanAt(revision: Revision): { readonly after: Revision } | undefined;
-  };
+  readonly window: WatchWindow;
   nextCommit(range: ResolvedRange, from: Revision, filter: WatchFilter | undefined): Revision;
   entriesFrom(from: Revision): number;
   batchAt(range: ResolvedRange, commit: Revision, filter: WatchFilter | undefined, prevKv: boolean): WatchBatch<V, K>;
@@ -24,13 +28,28 @@ export interface WatchSource<V, K extends Key> {
   initial(range: ResolvedRange): WatchBatch<V, K>;
 }
 
+/** A watcher as its hub sees it: whatever keys and values it delivers. */
+export interface HubWatcher {
+  readonly source: object;
+  readonly range: ResolvedRange;
+  readonly options: WatchOptions;
+  readonly from: Revision;
+  readonly state: WatcherState;
+  readonly position: Revision;
+  start(): void;
+  notify(position: Revision): void;
+  fail(error: unknown): void;
+}
+
 /** What a watcher tells its hub. */
-export interface WatcherHome<V, K extends Key> {
-  readonly source: WatchSource<V, K>;
+export interface WatcherHome {
+  readonly clock: Pick<Clock, 'now' | 'after'>;
+  /** The consumer asks for the next batch: commit what is due (M31). */
+  beforeRead(): void;
   /** Everything up to the newest revision is delivered: wake me at the next match. */
-  becameIdle(watcher: Watcher<V, K>): void;
-  becamePending(watcher: Watcher<V, K>): void;
-  ended(watcher: Watcher<V, K>): void;
+  becameIdle(watcher: HubWatcher): void;
+  becamePending(watcher: HubWatcher): void;
+  ended(watcher: HubWatcher): void;
 }
 
 /**
@@ -43,16 +62,17 @@ export interface WatcherHome<V, K extends Key> {
  *                               ended (error once, then done)
  * ```
  */
-type State = 'waiting' | 'initial' | 'idle' | 'pending' | 'ended';
+export type WatcherState = 'waiting' | 'initial' | 'idle' | 'pending' | 'ended';
 
 /** One watch: a range and a cursor into the shared log. It owns no queue; a batch is made when the consumer asks (M26). */
-export class Watcher<V, K extends Key> implements Watch<V, K> {
+export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
+  readonly source: WatchSource<V, K>;
   readonly range: ResolvedRange;
   readonly options: WatchOptions;
   /** Nothing below this revision is delivered; above the current one for a start in the future. */
   readonly from: Revision;
-  readonly #home: WatcherHome<V, K>;
-  #state: State = 'waiting';
+  readonly #home: WatcherHome;
+  #state: WatcherState = 'waiting';
   #position: Revision = 0;
   /** What `progressRevision` was when the watch ended, for who wants to resume. */
   #lastProgress: Revision = 0;
@@ -60,19 +80,25 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
   #hasError = false;
   #wake: (() => void) | undefined;
   #isReading = false;
+  /** A progress batch is wanted once there is nothing else to deliver (store:R34). */
+  #wantsProgress = false;
+  /** When something was last delivered, for `progressMs`. */
+  #deliveredAt: number;
   #unlisten: (() => void) | undefined;
 
-  constructor(home: WatcherHome<V, K>, range: ResolvedRange, options: WatchOptions) {
+  constructor(home: WatcherHome, source: WatchSource<V, K>, range: ResolvedRange, options: WatchOptions) {
     this.#home = home;
+    this.source = source;
     this.range = range;
     this.options = options;
     this.from = options.fromRevision ?? 0;
+    this.#deliveredAt = options.progressMs === undefined ? 0 : home.clock.now();
     const { signal } = options;
     // Of one that has aborted the hub takes care, which has to know of the watcher first.
     if (signal !== undefined && !signal.aborted) this.#unlisten = onAbort(signal, (reason) => this.fail(reason));
   }
 
-  get state(): State {
+  get state(): WatcherState {
     return this.#state;
   }
 
@@ -83,13 +109,13 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
 
   get progressRevision(): Revision {
     if (this.#state === 'pending') return this.#position - 1;
-    return this.#state === 'idle' ? this.#home.source.window.revision : this.#lastProgress;
+    return this.#state === 'idle' ? this.source.window.revision : this.#lastProgress;
   }
 
   /** The store has a snapshot: judge the start (M12, M22) and take a position. */
   start(): void {
     if (this.#state !== 'waiting') return;
-    const { window } = this.#home.source;
+    const { window } = this.source;
     const minRevision = this.from === 0 ? 0 : window.illegalStart(this.from);
     if (this.options.initial === true) this.#state = 'initial';
     else if (minRevision > 0) {
@@ -104,6 +130,12 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     this.#state = 'pending';
     this.#position = position;
     this.#home.becamePending(this);
+    this.#wake?.();
+  }
+
+  requestProgress(): void {
+    if (this.#state === 'ended' || this.#isInFuture()) return;
+    this.#wantsProgress = true;
     this.#wake?.();
   }
 
@@ -131,6 +163,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     this.#isReading = true;
     try {
       for (;;) {
+        this.#home.beforeRead();
         const batch = this.#take();
         if (batch !== undefined) return { value: batch, done: false };
         if (this.#state === 'ended') {
@@ -138,10 +171,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
           this.#hasError = false;
           throw this.#error;
         }
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        this.#wake = undefined;
+        await this.#sleep();
       }
     } finally {
       this.#isReading = false;
@@ -162,25 +192,60 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
     await this.return();
   }
 
+  /** Until there may be something to deliver. Only then a timer runs for `progressMs`. */
+  async #sleep(): Promise<void> {
+    const { clock } = this.#home;
+    const { progressMs } = this.options;
+    const asleep = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    const cancel =
+      progressMs === undefined
+        ? undefined
+        : clock.after(Math.max(0, this.#deliveredAt + progressMs - clock.now()), () => {
+            this.#deliveredAt = clock.now();
+            this.requestProgress();
+            this.#wake?.();
+          });
+    await asleep;
+    cancel?.();
+    this.#wake = undefined;
+  }
+
+  #isInFuture(): boolean {
+    return this.from > this.source.window.revision;
+  }
+
   /** The next batch if there is one now. What a codec throws ends the watch: going on would lose the batch silently. */
   #take(): WatchBatch<V, K> | undefined {
+    if (this.#state === 'idle') return this.#takeProgress();
     if (this.#state !== 'initial' && this.#state !== 'pending') return undefined;
     try {
-      return this.#state === 'initial' ? this.#takeInitial() : this.#takePending();
+      const batch = this.#state === 'initial' ? this.#takeInitial() : this.#takePending();
+      if (batch !== undefined && this.options.progressMs !== undefined) this.#deliveredAt = this.#home.clock.now();
+      return batch ?? this.#takeProgress();
     } catch (error) {
       this.fail(error);
       return undefined;
     }
   }
 
+  /** Idle: everything up to the newest revision was delivered. */
+  #takeProgress(): WatchBatch<V, K> | undefined {
+    if (!this.#wantsProgress || this.#state !== 'idle') return undefined;
+    this.#wantsProgress = false;
+    if (this.options.progressMs !== undefined) this.#deliveredAt = this.#home.clock.now();
+    return Object.freeze({ revision: this.source.window.revision, progress: true, events: Object.freeze([]) });
+  }
+
   #takeInitial(): WatchBatch<V, K> {
-    const batch = this.#home.source.initial(this.range);
+    const batch = this.source.initial(this.range);
     this.#becomeIdle();
     return batch;
   }
 
   #takePending(): WatchBatch<V, K> | undefined {
-    const { source } = this.#home;
+    const { source } = this;
     const { onSlow = 'lag', lagEventsMax = LAG_EVENTS_MAX_DEFAULT, filter, prevKv = false } = this.options;
     const position = this.#position;
     if (onSlow !== 'lag') {
@@ -205,12 +270,12 @@ export class Watcher<V, K extends Key> implements Watch<V, K> {
 
   /** Looks ahead, so that a watcher with nothing left to get is idle at once and compaction cannot end it (M26). */
   #seek(from: Revision): void {
-    const next = this.#home.source.nextCommit(this.range, from, this.options.filter);
+    const next = this.source.nextCommit(this.range, from, this.options.filter);
     if (next === 0) {
       this.#becomeIdle();
       return;
     }
-    const span = this.#home.source.window.spanAt(next);
+    const span = this.source.window.spanAt(next);
     this.#state = 'pending';
     this.#position = span === undefined ? next : span.after + 1;
     this.#home.becamePending(this);

@@ -1,10 +1,11 @@
 // @ts-check
 // Runs the conformance suite of this build in every runtime and adds up:
 //
-//   node test/conformance/runner.mjs [node] [deno] [bun]
+//   node test/conformance/runner.mjs [node] [deno] [bun] [workerd]
 //
 // The package is packed and unpacked into a temporary project, as a user would get it; the suite is bundled beside it
-// with the package left external, so that each runtime resolves `plimsoll` through the exports map itself.
+// with the package left external, so that each runtime resolves `plimsoll` through the exports map itself. workerd
+// resolves nothing, so there esbuild does, with workerd's condition: see workerd.mjs.
 import { execFile, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,6 +16,7 @@ import { promisify } from 'node:util';
 import * as esbuild from 'esbuild';
 import { build } from '../../tools/build.mjs';
 import { findRuntimes, RUNTIMES } from './runtimes.mjs';
+import { makeWorker } from './workerd.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULT_MARK = 'PLIMSOLL-RESULT ';
@@ -26,7 +28,7 @@ const RUN_MS_MAX = 120_000;
 /** @typedef {{ passed: number, failed: number, failures: { name: string, message: string }[] }} Result */
 
 /**
- * A project with the package in node_modules and the bundled suite; returns the suite's path.
+ * A project with the package in node_modules.
  *
  * @param {string} folder
  */
@@ -40,13 +42,15 @@ async function makeProject(folder) {
   await promisify(execFile)('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
   const own = { name: 'plimsoll-conformance', private: true, type: 'module', dependencies: { plimsoll: '*' } };
   await writeFile(join(folder, 'package.json'), JSON.stringify(own));
-  const suite = join(folder, 'suite.mjs');
-  await bundleSuite(suite);
-  return suite;
 }
 
-/** @param {string} outfile */
-async function bundleSuite(outfile) {
+/**
+ * Bundles the suite beside the package; returns its path.
+ *
+ * @param {string} folder
+ */
+async function makeModule(folder) {
+  const outfile = join(folder, 'suite.mjs');
   await esbuild.build({
     entryPoints: [join(root, 'test/conformance/main.ts')],
     outfile,
@@ -60,19 +64,23 @@ async function bundleSuite(outfile) {
     tsconfigRaw: {},
     logLevel: 'warning',
   });
+  return outfile;
 }
+
+/** How what a runtime runs is made; see `Program`. */
+const MAKE = { module: makeModule, worker: makeWorker };
 
 /**
  * Runs one runtime in the project. Whatever it does, the answer is a result: no answer is one failure.
  *
  * @param {import('./runtimes.mjs').Runtime} runtime
  * @param {string} folder
- * @param {string} suite
+ * @param {string} program
  * @returns {Promise<Result>}
  */
-function runSuite(runtime, folder, suite) {
+function runSuite(runtime, folder, program) {
   const env = { ...process.env, ...runtime.env, DENO_DIR: join(folder, '.deno') };
-  const child = spawn(runtime.command, [...runtime.args, suite], {
+  const child = spawn(runtime.command, [...runtime.args, program], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -140,10 +148,14 @@ async function main(names) {
     });
   }
   try {
-    const suite = await makeProject(folder);
+    await makeProject(folder);
+    /** @type {Map<import('./runtimes.mjs').Program, string>} */
+    const programs = new Map();
     for (const runtime of await findRuntimes(names.length > 0 ? names : RUNTIMES)) {
+      const program = programs.get(runtime.program) ?? (await MAKE[runtime.program](folder));
+      programs.set(runtime.program, program);
       const start = performance.now();
-      const { passed, failed, failures } = await runSuite(runtime, folder, suite);
+      const { passed, failed, failures } = await runSuite(runtime, folder, program);
       const seconds = ((performance.now() - start) / 1000).toFixed(1);
       console.log(`${runtime.name} ${runtime.version}: ${passed} passed, ${failed} failed (${seconds} s)`);
       for (const { name, message } of failures) console.log(`  ${name}\n    ${message.replaceAll('\n', '\n    ')}`);

@@ -7,32 +7,46 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /**
+ * A module that is run, or the configuration of a worker (workerd.mjs).
+ *
+ * @typedef {'module' | 'worker'} Program
+ */
+
+/**
  * @typedef {object} Runtime
  * @property {string} name
  * @property {string} version
  * @property {string} command
- * @property {readonly string[]} args before the path of the module to run
+ * @property {readonly string[]} args before the path of what to run
+ * @property {Program} program
  * @property {NodeJS.ProcessEnv} env
  */
 
 const folder = fileURLToPath(new URL('../runtimes/', import.meta.url));
 
 /** @type {readonly string[]} */
-export const RUNTIMES = ['node', 'deno', 'bun'];
+export const RUNTIMES = ['node', 'deno', 'bun', 'workerd'];
 
 /**
  * How to run a module. Deno gets no permission at all: the package needs none.
  *
- * @type {Readonly<Record<string, { command: string, args: readonly string[], env: NodeJS.ProcessEnv }>>}
+ * @type {Readonly<Record<string, { command: string, args: readonly string[], program: Program, env: NodeJS.ProcessEnv }>>}
  */
 const COMMANDS = {
-  node: { command: process.execPath, args: [], env: {} },
+  node: { command: process.execPath, args: [], program: 'module', env: {} },
   deno: {
     command: `${folder}node_modules/.bin/deno`,
     args: ['run', '--quiet', '--no-prompt', '--node-modules-dir=manual'],
+    program: 'module',
     env: { DENO_NO_UPDATE_CHECK: '1', NO_COLOR: '1' },
   },
-  bun: { command: `${folder}node_modules/.bin/bun`, args: ['run', '--no-install'], env: { NO_COLOR: '1' } },
+  bun: {
+    command: `${folder}node_modules/.bin/bun`,
+    args: ['run', '--no-install'],
+    program: 'module',
+    env: { NO_COLOR: '1' },
+  },
+  workerd: { command: `${folder}node_modules/.bin/workerd`, args: ['test'], program: 'worker', env: {} },
 };
 
 /**
@@ -69,11 +83,26 @@ async function versionOf(name) {
   if (command === undefined) return undefined;
   try {
     const { stdout } = await promisify(execFile)(command.command, ['--version']);
-    return /\d+\.\d+\.\d+/.exec(stdout)?.[0];
+    if (name !== 'workerd') return /\d+\.\d+\.\d+/.exec(stdout)?.[0];
+    const manifest = JSON.parse(await readFile(`${folder}node_modules/workerd/package.json`, 'utf8'));
+    return workerdVersion(stdout, manifest.version);
   } catch (error) {
     console.error(`${name} is not there yet (${/** @type {{ code?: unknown }} */ (error).code})`);
     return undefined;
   }
+}
+
+/**
+ * workerd tells the day it was made, `workerd 2026-11-17`. Its package of that day is 1.20261117.x, and x is in its
+ * manifest only: the version there, if it is of that day.
+ *
+ * @param {string} said
+ * @param {string} version
+ * @returns {string | undefined}
+ */
+export function workerdVersion(said, version) {
+  const day = /(\d{4})-(\d\d)-(\d\d)/.exec(said)?.slice(1).join('');
+  return day !== undefined && version.split('.')[1] === day ? version : undefined;
 }
 
 /** `npm ci` in test/runtimes; what npm says goes to stderr. */

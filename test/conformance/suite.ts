@@ -1,6 +1,6 @@
 /**
  * What every runtime must do alike. Cases import the package by name, so that the exports map of package.json is part
- * of what is tested. No host API here: the same bundle runs in Node, Deno, Bun and later in workerd.
+ * of what is tested. No host API here: the same bundle runs in Node, Deno, Bun and workerd.
  */
 import './cases/both-kinds.ts';
 import './cases/errors.ts';
@@ -18,6 +18,12 @@ import './cases/handlers-wrong.ts';
 import './cases/replica-reads.ts';
 import './cases/replica-watch.ts';
 import './cases/replica-writes.ts';
+import './cases/spec-compaction.ts';
+import './cases/spec-leases.ts';
+import './cases/spec-range.ts';
+import './cases/spec-revisions.ts';
+import './cases/spec-txn.ts';
+import './cases/spec-watch.ts';
 import './cases/store-compaction.ts';
 import './cases/store-errors.ts';
 import './cases/store-model.ts';
@@ -30,4 +36,4 @@ import './cases/testkit-backends.ts';
 import './cases/testkit-clock.ts';
 import './cases/testkit-history.ts';
 
-export { run } from './harness.ts';
+export { type Failure, run } from './harness.ts';

@@ -1,9 +1,10 @@
-import { encodeValue } from './encode-value.ts';
+import { EtcdLeases } from './etcd-leases.ts';
 import { EtcdWatch } from './etcd-watch.ts';
-import type { Header, RangeResponse, TxnResponse, WireRow } from './gateway.ts';
+import type { Header, OperationResponse, RangeResponse, TxnResponse, WireRow } from './gateway.ts';
 import { type DeleteResponse, type Gateway, GatewayError, type PutResponse } from './gateway.ts';
-import type { Settings } from './program.ts';
-import type { WatchCall } from './subject.ts';
+import { LeaseNames } from './lease-names.ts';
+import type { LeaseName, Settings } from './program.ts';
+import type { OperationCall, TxnCall, WatchCall } from './subject.ts';
 import {
   type Answer,
   type Call,
@@ -18,10 +19,13 @@ import {
   base64,
   readRow,
   type WireRange,
-  wireBranch,
+  type Words,
+  wireAt,
   wireCompare,
+  wirePut,
   wireRange,
-  wireRangeOptions,
+  wireSelection,
+  wireTxn,
 } from './wire.ts';
 
 /** etcd's words for the errors that the programs can meet, and ours. */
@@ -31,6 +35,12 @@ const ERRORS: Readonly<Record<string, string>> = {
   'etcdserver: duplicate key given in txn request': 'duplicate key',
   'etcdserver: too many operations in txn request': 'too many operations',
   'etcdserver: key is not provided': 'empty key',
+  'etcdserver: key not found': 'key not found',
+  'etcdserver: value is provided': 'value provided',
+  'etcdserver: lease is provided': 'lease provided',
+  'etcdserver: requested lease not found': 'lease not found',
+  'etcdserver: lease already exists': 'lease exists',
+  'etcdserver: too large lease TTL': 'TTL too large',
 };
 
 interface Page {
@@ -49,8 +59,8 @@ interface Page {
  */
 export class EtcdSubject implements Subject {
   readonly #gateway: Gateway;
-  #values: Settings['values'] = 'plain';
-  #base = 0;
+  #words: Words = { values: 'plain', base: 0, leases: new LeaseNames() };
+  #leases: EtcdLeases;
   #compacted = 0;
   /** The next pages, by the id of the range. */
   #pages = new Map<number, Page>();
@@ -58,23 +68,28 @@ export class EtcdSubject implements Subject {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
+    this.#leases = new EtcdLeases(gateway, this.#words.leases);
   }
 
-  async begin(settings: Settings): Promise<void> {
-    this.#values = settings.values;
+  async begin({ values }: Settings): Promise<void> {
     this.#pages = new Map();
     this.#compacted = 0;
+    await EtcdLeases.revokeAll(this.#gateway);
     const all = wireRange({ prefix: '' });
     // So that there is something to delete, and the base is above what the program before compacted to.
     await this.#gateway.call('kv/put', { key: base64(Uint8Array.of(1)) });
     const { header } = await this.#gateway.call<DeleteResponse>('kv/deleterange', all);
-    this.#base = Number(header?.revision) - 1;
-    await this.#gateway.call('kv/compaction', { revision: String(this.#base) });
+    const base = Number(header?.revision) - 1;
+    await this.#gateway.call('kv/compaction', { revision: String(base) });
+    this.#words = { values, base, leases: new LeaseNames() };
+    this.#leases = new EtcdLeases(this.#gateway, this.#words.leases);
   }
 
   async perform(call: Call): Promise<Answer> {
     try {
-      return await this.#answer(call);
+      const answer = await this.#answer(call);
+      this.#leases.checkTime();
+      return answer;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       const kind = ERRORS[error.message] ?? error.message;
@@ -83,7 +98,7 @@ export class EtcdSubject implements Subject {
   }
 
   async watch(call: WatchCall): Promise<SubjectWatch | Answer> {
-    const watch = new EtcdWatch(this.#gateway, this.#base, call.filter);
+    const watch = new EtcdWatch(this.#gateway, this.#words, call.filter);
     let start = typeof call.start === 'number' ? absolute(call.start, this.#base) : 0;
     if (call.start === 'initial') {
       const list = await this.#gateway.call<RangeResponse>('kv/range', wireRange(call.range));
@@ -97,6 +112,10 @@ export class EtcdSubject implements Subject {
     return watch;
   }
 
+  sleep(ms: number, due: readonly LeaseName[]): Promise<void> {
+    return this.#leases.sleep(ms, due);
+  }
+
   async end(): Promise<void> {
     for (const watch of this.#watches) await watch.close();
     this.#watches.clear();
@@ -105,28 +124,34 @@ export class EtcdSubject implements Subject {
   async #answer(call: Call): Promise<Answer> {
     switch (call.op) {
       case 'put': {
-        const put = { key: base64(keyBytes(call.key)), value: base64(encodeValue(call.value, this.#values)) };
-        if (call.expect !== undefined) return this.#guarded(call.key, call.expect, { ...put, prev_kv: call.prevKv });
-        return this.#put(await this.#gateway.call<PutResponse>('kv/put', { ...put, prev_kv: call.prevKv }));
+        const request = wirePut(call, this.#words);
+        if (call.expect !== undefined) return this.#guarded(call.key, call.expect, { request_put: request });
+        return this.#put(await this.#gateway.call<PutResponse>('kv/put', request));
+      }
+      case 'putAll': {
+        const entries = call.entries.map((entry) => wirePut({ ...entry, ignoreValue: false }, this.#words));
+        const success = entries.map((request) => ({ request_put: request }));
+        const { header } = await this.#gateway.call<TxnResponse>('kv/txn', { success });
+        return { revision: this.#revision(header) };
       }
       case 'delete': {
         const request = { ...wireRange(call.range), prev_kv: call.prevKv };
         if (call.expect !== undefined && 'key' in call.range)
-          return this.#guarded(call.range.key, call.expect, request);
+          return this.#guarded(call.range.key, call.expect, { request_delete_range: request });
         return this.#deleted(await this.#gateway.call<DeleteResponse>('kv/deleterange', request));
       }
       case 'txn':
-        return this.#txn(call);
+        return this.#txn(await this.#gateway.call<TxnResponse>('kv/txn', wireTxn(call, this.#words)), call);
       case 'get': {
-        const request = { key: base64(keyBytes(call.key)), ...this.#at(call.revision) };
+        const request = { key: base64(keyBytes(call.key)), ...wireAt(call.revision, this.#base) };
         const { header, kvs = [] } = await this.#gateway.call<RangeResponse>('kv/range', request);
         return { revision: this.#revision(header), kv: this.#optionalRow(kvs[0]) };
       }
       case 'range':
-        return this.#range(call, { ...wireRange(call.range), ...this.#at(call.revision) });
+        return this.#range(call, { ...wireRange(call.range), ...wireAt(call.revision, this.#base) });
       case 'page': {
         const page = this.#pages.get(call.of.id);
-        return this.#range(call.of, { ...page?.range, ...this.#at(page?.revision) });
+        return this.#range(call.of, { ...page?.range, ...wireAt(page?.revision, this.#base) });
       }
       case 'compact': {
         // `physical`: the answer comes when it is done, so that what etcd keeps (E2) does not depend on a race.
@@ -135,58 +160,57 @@ export class EtcdSubject implements Subject {
         this.#compacted = call.revision;
         return { revision: this.#revision(header), requested: call.revision, compactRevision: call.revision };
       }
+      default:
+        return this.#leases.perform(call, ({ header }) => this.#revision(header));
     }
   }
 
   /** `expect` as a client of etcd says it: a transaction that compares the mod revision, and reads it if it is another. */
   async #guarded(key: Uint8Array | string, expect: number, request: object): Promise<Answer> {
-    const wireKey = base64(keyBytes(key));
-    const compare = wireCompare({ key, target: 'mod', result: '=', value: expect }, this.#values, this.#base);
-    const isPut = 'value' in request;
+    const compare = wireCompare({ range: { key }, target: 'mod', result: '=', value: expect }, this.#words);
     const { header, succeeded, responses } = await this.#gateway.call<TxnResponse>('kv/txn', {
       compare: [compare],
-      success: [isPut ? { request_put: request } : { request_delete_range: request }],
-      failure: [{ request_range: { key: wireKey } }],
+      success: [request],
+      failure: [{ request_range: { key: base64(keyBytes(key)) } }],
     });
     const response = responses?.[0];
     if (succeeded !== true) {
       const row = response?.response_range?.kvs?.[0];
       return { error: 'conflict', actual: this.#optionalRow(row)?.mod ?? 0 };
     }
-    const part = { ...(isPut ? response?.response_put : response?.response_delete_range), header: header ?? {} };
-    return isPut ? this.#put(part) : this.#deleted(part);
+    const whole = { header: header ?? {} };
+    if ('request_put' in request) return this.#put({ ...response?.response_put, ...whole });
+    return this.#deleted({ ...response?.response_delete_range, ...whole });
   }
 
-  async #txn(call: Extract<Call, { op: 'txn' }>): Promise<Answer> {
-    const {
-      header,
-      succeeded = false,
-      responses = [],
-    } = await this.#gateway.call<TxnResponse>('kv/txn', {
-      compare: call.compare.map((one) => wireCompare(one, this.#values, this.#base)),
-      success: wireBranch(call.then, this.#values),
-      failure: wireBranch(call.else, this.#values),
-    });
+  #txn({ header, ...response }: TxnResponse, call: TxnCall): Answer {
+    return { revision: this.#revision(header), ...this.#branch(response, call) };
+  }
+
+  #branch({ succeeded = false, responses = [] }: TxnResponse, call: TxnCall): Answer {
     const branch = succeeded ? call.then : call.else;
-    return {
-      revision: this.#revision(header),
-      succeeded,
-      responses: responses.map((response, index) => {
-        if (response.response_put !== undefined) {
-          return { type: 'put', prevKv: this.#optionalRow(response.response_put.prev_kv) };
-        }
-        if (response.response_delete_range !== undefined) {
-          const { deleted, prevKvs } = this.#deleted(response.response_delete_range);
-          return { type: 'delete', deleted, prevKvs };
-        }
-        const step = branch[index];
-        return { type: 'range', ...this.#rows(response.response_range ?? {}, step?.type === 'range' && step.keysOnly) };
-      }),
-    };
+    return { succeeded, responses: responses.map((response, index) => this.#operation(response, branch[index])) };
+  }
+
+  #operation(response: OperationResponse, call: OperationCall | undefined): Answer {
+    if (response.response_put !== undefined) {
+      return { type: 'put', prevKv: this.#optionalRow(response.response_put.prev_kv) };
+    }
+    if (response.response_delete_range !== undefined) {
+      const { deleted, prevKvs } = this.#deleted(response.response_delete_range);
+      return { type: 'delete', deleted, prevKvs };
+    }
+    if (response.response_txn !== undefined && call?.type === 'txn') {
+      return { type: 'txn', ...this.#branch(response.response_txn, call) };
+    }
+    return { type: 'range', ...this.#rows(response.response_range ?? {}, call?.type === 'range' && call.keysOnly) };
   }
 
   async #range(call: RangeCall, place: object): Promise<Answer> {
-    const response = await this.#gateway.call<RangeResponse>('kv/range', { ...place, ...wireRangeOptions(call) });
+    const response = await this.#gateway.call<RangeResponse>('kv/range', {
+      ...place,
+      ...wireSelection(call, this.#base),
+    });
     this.#keepPage(call, response);
     return { revision: this.#revision(response.header), ...this.#rows(response, call.keysOnly) };
   }
@@ -222,11 +246,11 @@ export class EtcdSubject implements Subject {
   }
 
   #row(row: WireRow, keysOnly = false): Row {
-    return readRow(row, this.#base, keysOnly);
+    return readRow(row, this.#words, keysOnly);
   }
 
-  #at(revision: number | undefined): object {
-    return revision === undefined ? {} : { revision: String(absolute(revision, this.#base)) };
+  get #base(): number {
+    return this.#words.base;
   }
 
   #revision(header: Header | undefined): number {

@@ -1,7 +1,7 @@
-import type { WatchFilter } from '../../src/types/store.ts';
+import type { WatchFilter } from '../../src/types/watch.ts';
 import type { Gateway, WatchResponse } from './gateway.ts';
 import type { Answer, Batch, BatchEvent, SubjectWatch } from './subject.ts';
-import { readRow } from './wire.ts';
+import { readRow, type Words } from './wire.ts';
 
 /** An event of etcd is there within milliseconds, one of the past within the 100 ms of its catch-up loop. */
 const EVENT_MS_MAX = 8_000;
@@ -14,15 +14,15 @@ export class EtcdWatch implements SubjectWatch {
   readonly batches: Batch[] = [];
   ended: Answer | undefined;
   readonly #gateway: Gateway;
-  readonly #base: number;
+  readonly #words: Pick<Words, 'base' | 'leases'>;
   readonly #filter: WatchFilter | undefined;
   readonly #abort = new AbortController();
   #reading: Promise<void> | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(gateway: Gateway, base: number, filter: WatchFilter | undefined) {
+  constructor(gateway: Gateway, words: Pick<Words, 'base' | 'leases'>, filter: WatchFilter | undefined) {
     this.#gateway = gateway;
-    this.#base = base;
+    this.#words = words;
     this.#filter = filter;
   }
 
@@ -70,7 +70,7 @@ export class EtcdWatch implements SubjectWatch {
     try {
       for await (const response of stream) {
         if (response.canceled === true) {
-          const compactRevision = Number(response.compact_revision ?? 0) - this.#base;
+          const compactRevision = Number(response.compact_revision ?? 0) - this.#words.base;
           this.ended = { error: 'compacted', compactRevision };
         } else {
           this.#take(response);
@@ -89,7 +89,7 @@ export class EtcdWatch implements SubjectWatch {
     let batch: BatchEvent[] = [];
     let last = 0;
     for (const { type, kv, prev_kv } of events) {
-      const row = readRow(kv, this.#base, false);
+      const row = readRow(kv, this.#words);
       // That is the emptying before the program.
       if (row.mod <= 1) continue;
       if (row.mod !== last) {
@@ -97,7 +97,7 @@ export class EtcdWatch implements SubjectWatch {
         this.batches.push({ revision: row.mod, initial: false, events: batch });
         last = row.mod;
       }
-      const prev = prev_kv === undefined ? null : readRow(prev_kv, this.#base, false);
+      const prev = prev_kv === undefined ? null : readRow(prev_kv, this.#words);
       batch.push(type === 'DELETE' ? { type: 'delete', key: row.key, mod: row.mod, prev } : { type: 'put', row, prev });
     }
   }

@@ -99,11 +99,27 @@ export interface DeleteResponse {
 export interface TxnResponse {
   readonly header?: Header;
   readonly succeeded?: boolean;
-  readonly responses?: readonly {
-    readonly response_put?: PutResponse;
-    readonly response_range?: RangeResponse;
-    readonly response_delete_range?: DeleteResponse;
-  }[];
+  readonly responses?: readonly OperationResponse[];
+}
+
+export interface OperationResponse {
+  readonly response_put?: PutResponse;
+  readonly response_range?: RangeResponse;
+  readonly response_delete_range?: DeleteResponse;
+  readonly response_txn?: TxnResponse;
+}
+
+/** A TTL is in seconds; of a lease that is not there 0 or -1. */
+export interface LeaseResponse {
+  readonly header?: Header;
+  readonly ID?: string;
+  readonly TTL?: string;
+  readonly grantedTTL?: string;
+  readonly keys?: readonly string[];
+}
+
+export interface LeasesResponse {
+  readonly leases?: readonly { readonly ID: string }[];
 }
 
 export interface WatchResponse {

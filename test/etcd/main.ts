@@ -2,42 +2,30 @@ import { readFile } from 'node:fs/promises';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { cleanUpAtExit } from './cleanup.ts';
 import { checkPage, DIFFERENCES, type DifferenceId } from './differences.ts';
+import { TooLateError } from './etcd-leases.ts';
 import { EtcdSubject } from './etcd-subject.ts';
 import { STREAM_BROKE } from './etcd-watch.ts';
-import { createProgram } from './generator.ts';
+import { createExpiryProgram, createProgram } from './generator.ts';
 import { findOrInstallEtcd } from './install.ts';
+import { EXPIRY_MARKS_NEEDED, MARKS_NEEDED } from './marks.ts';
 import { MemorySubject } from './memory-subject.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { PROBES } from './probes.ts';
 import { type Program, printProgram } from './program.ts';
-import { Mismatch, runProgram, type Stores } from './runner.ts';
+import { runProgram, type Subjects } from './runner.ts';
 import { type EtcdServer, startEtcd } from './server.ts';
 import { shrink } from './shrink.ts';
+import { Mismatch } from './stores.ts';
 
 /** Failing programs that are cut down and printed; a run with more says nothing new. */
 const FAILURES_MAX = 3;
 const PROGRESS_MS = 5_000;
 const DEATH_MS = 200;
-/** What every run of some size has to have met: a generator that stopped making it would go unnoticed otherwise. */
-const MARKS_NEEDED = [
-  ...['put: ok', 'put: conflict', 'put: empty key', 'delete: ok', 'delete: conflict', 'delete: empty key'],
-  ...['txn: ok', 'txn: else', 'txn: duplicate key', 'txn: too many operations', 'txn: empty key'],
-  ...['get: ok', 'get: compacted', 'get: future revision', 'get: empty key'],
-  ...['range: ok', 'range: compacted', 'range: future revision', 'range: more', 'page: ok', 'page: compacted'],
-  ...['compact: ok', 'compact: compacted', 'compact: future revision'],
-  ...[
-    'watch: now',
-    'watch: past',
-    'watch: future',
-    'watch: initial',
-    'watch: compacted',
-    'watch: empty range',
-    'cancel',
-  ],
-  ...['event: put', 'event: put with prevKv', 'event: delete', 'event: delete with prevKv'],
-];
 /** Below, a rare thing may not happen by chance. */
 const COVERAGE_PROGRAMS_MIN = 500;
+const COVERAGE_EXPIRY_MIN = 40;
+/** Runs of a program with expiry until the machine was quick enough for it. */
+const EXPIRY_TRIES = 4;
 
 /**
  * Runs the comparison; resolves with the exit code, and rejects for wrong arguments only. `root` is the folder of the
@@ -61,7 +49,7 @@ export async function main(args: readonly string[], root: URL): Promise<number> 
 
 async function compare(options: Options, root: URL): Promise<number> {
   console.log(
-    `seed ${options.seed} (repeat with: npm run test:etcd -- --programs ${options.programs} --seed ${options.seed})`,
+    `seed ${options.seed} (repeat with: npm run test:etcd -- --programs ${options.programs} --expiry-programs ${options.expiryPrograms} --seed ${options.seed})`,
   );
   const command = options.etcd ?? (await findOrInstallEtcd());
   const server = await startEtcd(command);
@@ -76,10 +64,11 @@ async function compare(options: Options, root: URL): Promise<number> {
 class Comparison {
   readonly #options: Options;
   readonly #server: EtcdServer;
-  readonly #stores: Stores;
+  readonly #stores: Subjects;
   readonly #marks = new Map<string, number>();
   readonly #seen = new Map<DifferenceId, number>();
   #passed = 0;
+  #tooLate = 0;
   #failed = 0;
 
   constructor(options: Options, server: EtcdServer) {
@@ -98,6 +87,7 @@ class Comparison {
     }
     try {
       await this.#programs();
+      await this.#expiryPrograms();
     } catch (error) {
       this.#failed++;
       console.log(`FAILED the run: ${explain(error)}`);
@@ -108,48 +98,86 @@ class Comparison {
   }
 
   async #programs(): Promise<void> {
-    const { programs, program: only, seed } = this.#options;
+    const { programs, program: only, expiryProgram, seed } = this.#options;
+    if (only === undefined && expiryProgram !== undefined) return;
+    await this.#several('program', only, programs, (number) => {
+      return createProgram(createSeededRandom(programSeed(seed, number)));
+    });
+    if (only === undefined && programs >= COVERAGE_PROGRAMS_MIN) await this.#covers(MARKS_NEEDED);
+  }
+
+  /** Programs in real time. Chance of their own: a program stays the same however many of the others there are. */
+  async #expiryPrograms(): Promise<void> {
+    const { expiryPrograms, program, expiryProgram: only, seed } = this.#options;
+    if ((only === undefined && program !== undefined) || this.#failed >= FAILURES_MAX) return;
+    await this.#several('expiry-program', only, expiryPrograms, (number) => {
+      return createExpiryProgram(createSeededRandom(programSeed(seed ^ EXPIRY_SEED, number)));
+    });
+    if (only === undefined && expiryPrograms >= COVERAGE_EXPIRY_MIN) await this.#covers(EXPIRY_MARKS_NEEDED);
+  }
+
+  async #several(
+    kind: string,
+    only: number | undefined,
+    count: number,
+    create: (number: number) => Program,
+  ): Promise<void> {
     const start = performance.now();
     let shown = start;
-    for (let number = only ?? 1; number <= (only ?? programs); number++) {
-      await this.#program(number, createProgram(createSeededRandom(programSeed(seed, number))));
+    for (let number = only ?? 1; number <= (only ?? count); number++) {
+      await this.#program(kind, number, create(number));
       if (this.#failed >= FAILURES_MAX) {
-        console.log(`${FAILURES_MAX} failures: the programs after ${number} were not run`);
+        console.log(`${FAILURES_MAX} failures: the programs after ${kind} ${number} were not run`);
         return;
       }
       if (performance.now() - shown < PROGRESS_MS) continue;
       shown = performance.now();
-      console.error(`${number} of ${programs} programs, ${((shown - start) / 1000).toFixed(0)} s`);
-    }
-    if (only === undefined && programs >= COVERAGE_PROGRAMS_MIN) {
-      await this.#check('coverage', async () => {
-        const missing = MARKS_NEEDED.filter((mark) => !this.#marks.has(mark));
-        if (missing.length > 0) throw new Error(`never happened: ${missing.join(', ')}`);
-      });
+      console.error(`${kind} ${number} of ${count}, ${((shown - start) / 1000).toFixed(0)} s`);
     }
   }
 
-  async #program(number: number, program: Program): Promise<void> {
-    const failure = await this.#failure(program, true);
+  #covers(needed: readonly string[]): Promise<void> {
+    return this.#check('coverage', async () => {
+      const missing = needed.filter((mark) => !this.#marks.has(mark));
+      if (missing.length > 0)
+        throw new Error(`Cannot say that all was compared, never happened: ${missing.join(', ')}`);
+    });
+  }
+
+  async #program(kind: string, number: number, program: Program): Promise<void> {
+    const failure = await this.#patient(program);
     if (failure === undefined) {
       this.#passed++;
       return;
     }
     this.#failed++;
-    console.log(`\nFAILED program ${number}: cutting it down from ${program.steps.length} steps`);
-    const least = await shrink(program, failure, (candidate) => this.#failure(candidate, false));
+    console.log(`\nFAILED ${kind} ${number}: cutting it down from ${program.steps.length} steps`);
+    const least = await shrink(program, failure, async (candidate) => {
+      const again = await this.#failure(candidate, false);
+      return again instanceof TooLateError ? undefined : again;
+    });
     console.log(`${printProgram(least.program)}\n  ${least.failure.message}`);
-    console.log(`  repeat with: npm run test:etcd -- --seed ${this.#options.seed} --program ${number}\n`);
+    console.log(`  repeat with: npm run test:etcd -- --seed ${this.#options.seed} --${kind} ${number}\n`);
+  }
+
+  /** How a program fails, after some runs if the first ones were too slow to say. */
+  async #patient(program: Program): Promise<Error | undefined> {
+    for (let tries = 1; ; tries++) {
+      const failure = await this.#failure(program, true);
+      if (!(failure instanceof TooLateError) || tries === EXPIRY_TRIES) return failure;
+      this.#tooLate++;
+    }
   }
 
   /** How a program fails. What is no difference (etcd died, an error in this harness) ends the run. */
-  async #failure(program: Program, isCounted: boolean): Promise<Mismatch | undefined> {
+  async #failure(program: Program, isCounted: boolean): Promise<Error | undefined> {
     const mark = (name: string) => isCounted && this.#count(this.#marks, name);
     const seen = (id: DifferenceId) => isCounted && this.#count(this.#seen, id);
     try {
       await runProgram(program, this.#stores, mark, seen);
       return undefined;
     } catch (error) {
+      if (error instanceof TooLateError) return error;
       if (error instanceof Mismatch && !error.message.includes(STREAM_BROKE)) return error;
       // The end of a process may be told after that of its connections.
       await new Promise((resolve) => setTimeout(resolve, DEATH_MS));
@@ -175,8 +203,10 @@ class Comparison {
   }
 
   #report(): void {
+    console.log('what happened, and how often:');
     const marks = [...this.#marks].sort(([left], [right]) => (left < right ? -1 : 1));
-    console.log(`what happened: ${marks.map(([mark, count]) => `${mark} ${count}`).join(', ')}`);
+    for (const [mark, count] of marks) console.log(`${String(count).padStart(9)}  ${mark}`);
+    if (this.#tooLate > 0) console.log(`programs with expiry run again, the machine was too slow: ${this.#tooLate}`);
     for (const [id, what] of Object.entries(DIFFERENCES)) {
       const times = this.#seen.get(id as DifferenceId) ?? 0;
       console.log(
@@ -192,6 +222,9 @@ function explain(error: unknown): string {
   const text = /^Cannot |answered "/.test(error.message) ? error.message : String(error.stack);
   return error.cause === undefined ? text : `${text}\n  because of ${explain(error.cause)}`;
 }
+
+/** Tells the chance of programs with expiry from that of the others. */
+const EXPIRY_SEED = 0x5bd1e995;
 
 /** A seed of its own for each program, so that one can be run alone. */
 function programSeed(seed: number, number: number): number {

@@ -2,22 +2,20 @@ import { openStore } from '../../src/open-store.ts';
 import { jsonCodec } from '../../src/store/codecs.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
-import {
-  CompactedError,
-  ConflictError,
-  DuplicateKeyError,
-  FutureRevisionError,
-  InvalidKeyError,
-  LimitExceededError,
-} from '../../src/types/errors.ts';
-import type { WatchBatch } from '../../src/types/event.ts';
+import type { PutOptions } from '../../src/types/requests.ts';
 import type { Key, KeyValue } from '../../src/types/revision.ts';
-import type { Compare, Operation, OperationResult, Store, Watch, WatchOptions } from '../../src/types/store.ts';
+import type { Store } from '../../src/types/store.ts';
+import type { Compare, Operation, OperationResult, TxnRequest } from '../../src/types/txn.ts';
+import type { WatchOptions } from '../../src/types/watch.ts';
 import { encodeValue } from './encode-value.ts';
-import type { OperationStep, RangeOptions, Settings } from './program.ts';
+import { timeAnswer } from './etcd-leases.ts';
+import { isGenerated, LeaseNames } from './lease-names.ts';
+import { errorAnswer } from './memory-errors.ts';
+import { MemoryWatch } from './memory-watch.ts';
+import type { Attachment, Selection, Settings } from './program.ts';
+import type { CompareCall, LeaseCall, OperationCall, TxnCall } from './subject.ts';
 import {
   type Answer,
-  type Batch,
   type Call,
   keyBytes,
   type RangeCall,
@@ -29,21 +27,34 @@ import {
 } from './subject.ts';
 
 type AnyStore = Store<unknown, Key>;
+type AnyResult = OperationResult<unknown, Key>;
 
-/** The embedded store, with time that moves only when it is told to. */
+/** A decimal id, not 0. */
+const LEASE_ID = /^[1-9]\d{0,18}$/;
+
+/**
+ * The embedded store, with time that moves only when it is told to. With `physical` timers run; without they never do,
+ * and the store has to see for itself what the time is.
+ */
 export class MemorySubject implements Subject {
   #store: AnyStore | undefined;
   #clock: VirtualClock = createVirtualClock();
   #settings: Settings | undefined;
+  #leases = new LeaseNames();
+  /** Time that went by without timers. */
+  #skipped = 0;
   /** Tokens of the next pages, by the id of the range. */
   #pages = new Map<number, string>();
 
   async begin(settings: Settings): Promise<void> {
+    const clock = createVirtualClock();
     this.#settings = settings;
-    this.#clock = createVirtualClock();
+    this.#clock = clock;
+    this.#leases = new LeaseNames();
+    this.#skipped = 0;
     this.#pages = new Map();
     this.#store = await openStore<unknown, Key>({
-      clock: this.#clock,
+      clock: { ...clock, now: () => clock.now() + this.#skipped },
       random: createSeededRandom(1),
       keys: settings.keys,
       ...(settings.values === 'json' ? { codec: jsonCodec() } : {}),
@@ -57,9 +68,15 @@ export class MemorySubject implements Subject {
     } catch (error) {
       return errorAnswer(error);
     } finally {
-      if (this.#settings?.physical === true) while (await this.#clock.advanceToNext());
+      // Compaction goes on by timers of no delay.
+      if (this.#settings?.physical === true) await this.#clock.advance(0);
       else await this.#clock.settle();
     }
+  }
+
+  async sleep(ms: number): Promise<void> {
+    if (this.#settings?.physical === true) await this.#clock.advance(ms);
+    else this.#skipped += ms;
   }
 
   async watch(call: WatchCall): Promise<SubjectWatch | Answer> {
@@ -86,8 +103,16 @@ export class MemorySubject implements Subject {
     const expect = 'expect' in call && call.expect !== undefined ? { expect: { modRevision: call.expect } } : {};
     switch (call.op) {
       case 'put': {
-        const { revision, prevKv } = await store.put(call.key, call.value, { prevKv: call.prevKv, ...expect });
+        const options: PutOptions = { prevKv: call.prevKv, ...expect, ...this.#attachment(call) };
+        const { revision, prevKv } = await store.put(call.key, call.value, options);
         return { revision, prevKv: this.#optionalRow(prevKv) };
+      }
+      case 'putAll': {
+        const entries = call.entries.map(({ key, value, lease, ignoreLease }) => {
+          return { key, value, ...this.#attachment({ lease, ignoreLease, ignoreValue: false }) };
+        });
+        const { revision } = await store.putAll(entries);
+        return { revision };
       }
       case 'delete': {
         const target = 'key' in call.range ? call.range.key : call.range;
@@ -95,13 +120,8 @@ export class MemorySubject implements Subject {
         return { revision, deleted, prevKvs: (prevKvs ?? []).map((kv) => this.#row(kv, false)) };
       }
       case 'txn': {
-        const { revision, succeeded, responses } = await store.txn({
-          compare: call.compare as readonly Compare<unknown, Key>[],
-          then: call.then.map(operation),
-          else: call.else.map(operation),
-        });
-        const branch = succeeded ? call.then : call.else;
-        return { revision, succeeded, responses: responses.map((one, index) => this.#response(one, branch[index])) };
+        const { revision, succeeded, responses } = await store.txn(this.#txn(call));
+        return { revision, ...this.#branch(succeeded, responses, call) };
       }
       case 'get': {
         const kv = store.get(call.key, at(call.revision));
@@ -115,18 +135,62 @@ export class MemorySubject implements Subject {
         const { requested, compactRevision } = await store.compact(call.revision);
         return { revision: store.revision, requested, compactRevision };
       }
+      default:
+        return this.#lease(store, call);
+    }
+  }
+
+  async #lease(store: AnyStore, call: LeaseCall): Promise<Answer> {
+    switch (call.op) {
+      case 'grant': {
+        const { lease: name, ttlMs } = call;
+        const { id, ttlMs: granted } = await store.grantLease({ ttlMs, ...(isGenerated(name) ? {} : { id: name }) });
+        if (!LEASE_ID.test(id)) throw new TypeError(`The id of a lease is "${id}", which is none`);
+        this.#leases.made(name, id);
+        return { lease: name, ttlMs: granted };
+      }
+      case 'revoke': {
+        const { revision, deleted } = await store.revokeLease(this.#leases.id(call.lease));
+        return { revision, deleted };
+      }
+      case 'keepAlive': {
+        const { ttlMs } = await store.keepAliveLease(this.#leases.id(call.lease));
+        return { ttlMs };
+      }
+      case 'timeToLive': {
+        const status = await store.leaseTimeToLive(this.#leases.id(call.lease), { keys: call.withKeys });
+        if (status === undefined) return { lease: 'none' };
+        const keys = status.keys?.map((key) => showBytes(keyBytes(key))) ?? null;
+        const name = this.#leases.name(status.id);
+        return { lease: name, ...timeAnswer(status.grantedTtlMs, status.remainingMs), keys };
+      }
+      case 'leases': {
+        const ids = await store.leases();
+        const isAscending = ids.every((id, index) => index === 0 || BigInt(ids[index - 1] ?? 0) < BigInt(id));
+        if (!isAscending) throw new TypeError(`The leases are not ascending: ${ids.join(', ')}`);
+        return { leases: ids.map((id) => this.#leases.name(id)).sort() };
+      }
     }
   }
 
   #range(store: AnyStore, call: RangeCall, place: { revision?: number; continue?: string }): Answer {
-    const result = store.range({ ...call.range, ...rangeOptions(call), ...place });
+    const result = store.range({ ...call.range, ...selectionOf(call), ...place });
+    const isInKeyOrder = (call.sortTarget ?? 'key') === 'key' && call.sortOrder !== 'descend';
+    if ((result.continue !== undefined) !== (result.more && isInKeyOrder)) {
+      throw new TypeError(`A page with more: ${result.more} continues at ${result.continue}`);
+    }
     if (result.continue !== undefined) this.#pages.set(call.id, result.continue);
     else this.#pages.delete(call.id);
     const kvs = result.kvs.map((kv) => this.#row(kv, call.keysOnly));
     return { revision: result.revision, kvs, count: result.count, more: result.more };
   }
 
-  #response(result: OperationResult<unknown, Key>, step: OperationStep | undefined): Answer {
+  #branch(succeeded: boolean, responses: readonly AnyResult[], call: TxnCall): Answer {
+    const branch = succeeded ? call.then : call.else;
+    return { succeeded, responses: responses.map((one, index) => this.#response(one, branch[index])) };
+  }
+
+  #response(result: AnyResult, call: OperationCall | undefined): Answer {
     switch (result.type) {
       case 'put':
         return { type: 'put', prevKv: this.#optionalRow(result.prevKv) };
@@ -135,11 +199,51 @@ export class MemorySubject implements Subject {
         return { type: 'delete', deleted: result.deleted, prevKvs };
       }
       case 'range': {
-        const keysOnly = step?.type === 'range' && step.keysOnly;
+        const keysOnly = call?.type === 'range' && call.keysOnly;
         const kvs = result.kvs.map((kv) => this.#row(kv, keysOnly));
         return { type: 'range', kvs, count: result.count, more: result.more };
       }
+      case 'txn': {
+        if (call?.type !== 'txn') throw new TypeError('The answer of a transaction is at the place of another one');
+        return { type: 'txn', ...this.#branch(result.succeeded, result.responses, call) };
+      }
     }
+  }
+
+  #txn(call: TxnCall): TxnRequest<unknown, Key> {
+    return {
+      compare: call.compare.map((one) => this.#compare(one)),
+      then: call.then.map((one) => this.#operation(one)),
+      else: call.else.map((one) => this.#operation(one)),
+    };
+  }
+
+  #compare({ range, target, result, value }: CompareCall): Compare<unknown, Key> {
+    const named = target === 'lease' ? this.#leases.id(String(value)) : value;
+    return { ...range, target, result, value: named } as Compare<unknown, Key>;
+  }
+
+  #operation(call: OperationCall): Operation<unknown, Key> {
+    switch (call.type) {
+      case 'put': {
+        const { type, key, value, prevKv } = call;
+        return { type, key, ...(value === undefined ? {} : { value }), prevKv, ...this.#attachment(call) };
+      }
+      case 'delete':
+        return { type: 'delete', ...call.range, prevKv: call.prevKv };
+      case 'range':
+        return { type: 'range', ...call.range, ...at(call.revision), ...selectionOf(call) };
+      case 'txn':
+        return { type: 'txn', ...this.#txn(call) };
+    }
+  }
+
+  #attachment({ lease, ignoreValue, ignoreLease }: Attachment) {
+    return {
+      ...(lease === undefined ? {} : { lease: this.#leases.id(lease) }),
+      ...(ignoreValue ? { ignoreValue } : {}),
+      ...(ignoreLease ? { ignoreLease } : {}),
+    };
   }
 
   #optionalRow(kv: KeyValue<unknown, Key> | undefined): Row | null {
@@ -149,7 +253,8 @@ export class MemorySubject implements Subject {
   #row(kv: KeyValue<unknown, Key>, keysOnly: boolean): Row {
     const isAbsent = keysOnly && kv.value === undefined;
     const value = isAbsent ? null : showBytes(encodeValue(kv.value, this.#settings?.values ?? 'plain'));
-    const { createRevision: create, modRevision: mod, version, lease } = kv;
+    const { createRevision: create, modRevision: mod, version } = kv;
+    const lease = this.#leases.name(kv.lease);
     return { key: showBytes(keyBytes(kv.key)), value, create, mod, version, lease };
   }
 
@@ -159,85 +264,17 @@ export class MemorySubject implements Subject {
   }
 }
 
-class MemoryWatch implements SubjectWatch {
-  readonly batches: Batch[] = [];
-  ended: Answer | undefined;
-  readonly #watch: Watch<unknown, Key>;
-  readonly #clock: VirtualClock;
-  readonly #row: (kv: KeyValue<unknown, Key>) => Row;
-  #reading: Promise<void> | undefined;
-
-  constructor(
-    watch: Watch<unknown, Key>,
-    clock: VirtualClock,
-    isLazy: boolean,
-    row: (kv: KeyValue<unknown, Key>) => Row,
-  ) {
-    this.#watch = watch;
-    this.#clock = clock;
-    this.#row = row;
-    if (!isLazy) this.#reading = this.#read();
-  }
-
-  /** Reads all there is: the embedded store keeps no event back. */
-  async reached(): Promise<boolean> {
-    this.#reading ??= this.#read();
-    await this.#clock.settle();
-    return true;
-  }
-
-  async close(): Promise<void> {
-    await this.#watch.return();
-    await this.#reading;
-  }
-
-  async #read(): Promise<void> {
-    try {
-      for await (const batch of this.#watch) this.batches.push(this.#batch(batch));
-    } catch (error) {
-      this.ended = errorAnswer(error);
-    }
-  }
-
-  #batch(batch: WatchBatch<unknown, Key>): Batch {
-    const events = batch.events.map((event) => {
-      const prev = event.prevKv === undefined ? null : this.#row(event.prevKv);
-      if (event.type === 'put') return { type: event.type, row: this.#row(event.kv), prev };
-      return { type: event.type, key: showBytes(keyBytes(event.kv.key)), mod: event.kv.modRevision, prev };
-    });
-    if (batch.span === true) throw new TypeError('Cannot compare a span: no watch here asks for one');
-    return { revision: batch.revision, initial: batch.initial === true, events };
-  }
-}
-
-function operation(step: OperationStep): Operation<unknown, Key> {
-  switch (step.type) {
-    case 'put':
-      return step;
-    case 'delete':
-      return { type: 'delete', ...step.range, prevKv: step.prevKv };
-    case 'range':
-      return { type: 'range', ...step.range, ...rangeOptions(step) };
-  }
-}
-
-function rangeOptions({ limit, keysOnly, countOnly }: RangeOptions) {
-  return { ...(limit === undefined ? {} : { limit }), keysOnly, countOnly };
+function selectionOf({ limit, keysOnly, countOnly, sortTarget, sortOrder, bounds }: Selection<number>) {
+  return {
+    ...(limit === undefined ? {} : { limit }),
+    keysOnly,
+    countOnly,
+    ...(sortTarget === undefined ? {} : { sortTarget }),
+    ...(sortOrder === undefined ? {} : { sortOrder }),
+    ...bounds,
+  };
 }
 
 function at(revision: number | undefined) {
   return revision === undefined ? {} : { revision };
-}
-
-/** The class of an error in the words of the spec. Any other one is shown as it is, and so differs from all of etcd's. */
-function errorAnswer(error: unknown): Answer {
-  if (error instanceof CompactedError) return { error: 'compacted', compactRevision: error.compactRevision };
-  if (error instanceof FutureRevisionError) return { error: 'future revision' };
-  if (error instanceof DuplicateKeyError) return { error: 'duplicate key' };
-  if (error instanceof InvalidKeyError) return { error: 'empty key' };
-  if (error instanceof ConflictError) return { error: 'conflict', actual: error.actualRevision };
-  if (error instanceof LimitExceededError && error.limit === 'txnOperationsMax')
-    return { error: 'too many operations' };
-  if (error instanceof RangeError && error.message.includes('the range is empty')) return { error: 'empty range' };
-  return { error: String(error), stack: error instanceof Error ? error.stack : undefined };
 }

@@ -3,7 +3,8 @@ import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { DifferenceId } from './differences.ts';
 import { EtcdWatch } from './etcd-watch.ts';
 import { type DeleteResponse, type Gateway, GatewayError } from './gateway.ts';
-import type { Seen } from './runner.ts';
+import { LeaseNames } from './lease-names.ts';
+import type { Seen } from './watch-pairs.ts';
 import { base64, wireRange } from './wire.ts';
 
 /**
@@ -58,7 +59,7 @@ async function watchFromTombstone(gateway: Gateway, seen: Seen): Promise<void> {
   const { header } = await gateway.call<DeleteResponse>('kv/deleterange', { key: text('a') });
   const revision = String(header?.revision);
   await gateway.call('kv/compaction', { revision, physical: true });
-  const watch = new EtcdWatch(gateway, 0, undefined);
+  const watch = new EtcdWatch(gateway, { base: 0, leases: new LeaseNames() }, undefined);
   await watch.open({ key: text('a'), start_revision: revision });
   await gateway.call('kv/put', { key: text('a') });
   await watch.reached(Number(revision) + 1);

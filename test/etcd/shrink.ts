@@ -3,6 +3,8 @@ import type { Program } from './program.ts';
 /** Runs of a failing program that cutting down may take; each is some ten milliseconds, or seconds if etcd is waited for. */
 const RUNS_MAX = 400;
 const SHRINK_MS_MAX = 40_000;
+/** A program with expiry takes seconds. */
+const SHRINK_EXPIRY_MS_MAX = 150_000;
 
 /**
  * Cuts steps out of a failing program as long as it still fails: halves first, then smaller pieces, down to one step.
@@ -15,7 +17,7 @@ export async function shrink(
   fails: (program: Program) => Promise<Error | undefined>,
 ): Promise<{ readonly program: Program; readonly failure: Error }> {
   let best = { program, failure };
-  const until = performance.now() + SHRINK_MS_MAX;
+  const until = performance.now() + (program.settings.expiry ? SHRINK_EXPIRY_MS_MAX : SHRINK_MS_MAX);
   let runs = 0;
   for (let size = Math.ceil(program.steps.length / 2); size >= 1; ) {
     let isCut = false;

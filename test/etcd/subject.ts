@@ -1,6 +1,7 @@
 import type { Key, KeyRange } from '../../src/types/revision.ts';
-import type { WatchFilter } from '../../src/types/store.ts';
-import type { OperationStep, RangeOptions, Settings } from './program.ts';
+import type { CompareResult } from '../../src/types/txn.ts';
+import type { WatchFilter } from '../../src/types/watch.ts';
+import type { Attachment, EntryStep, LeaseName, Selection, Settings } from './program.ts';
 
 /**
  * The adapter: the two stores behind one face, so that the same calls get answers that can be compared field by field.
@@ -12,7 +13,8 @@ import type { OperationStep, RangeOptions, Settings } from './program.ts';
  * ```
  *
  * Revisions in calls and answers count from 1, the revision at which the program found its empty store. Keys and values
- * in answers are text: printable ASCII as it is, other bytes and the backslash as `\xNN`.
+ * in answers are text: printable ASCII as it is, other bytes and the backslash as `\xNN`. Leases in calls and answers have
+ * the program's names, since each store makes its own ids.
  */
 export interface Subject {
   /** An empty store at revision 1. */
@@ -20,44 +22,69 @@ export interface Subject {
   perform(call: Call): Promise<Answer>;
   /** The watch, or the answer if it is refused at once. */
   watch(call: WatchCall): Promise<SubjectWatch | Answer>;
+  /**
+   * Lets time go on by `ms`.
+   *
+   * @param due the leases that have expired then, in the order of their deadlines
+   */
+  sleep(ms: number, due: readonly LeaseName[]): Promise<void>;
   /** Ends what is open. */
   end(): Promise<void>;
 }
 
 export type Call =
-  | {
+  | ({
       readonly op: 'put';
       readonly key: Key;
       readonly value: unknown;
       readonly prevKv: boolean;
       readonly expect?: number;
-    }
+    } & Attachment)
+  | { readonly op: 'putAll'; readonly entries: readonly EntryStep[] }
   | { readonly op: 'delete'; readonly range: KeyRange<Key>; readonly prevKv: boolean; readonly expect?: number }
-  | {
-      readonly op: 'txn';
-      readonly compare: readonly CompareCall[];
-      readonly then: readonly OperationStep[];
-      readonly else: readonly OperationStep[];
-    }
+  | ({ readonly op: 'txn' } & TxnCall)
   | { readonly op: 'get'; readonly key: Key; readonly revision: number | undefined }
   | RangeCall
   /** The rest of an earlier range behind its last row, at its revision. Each store remembers in its own way where that is. */
   | { readonly op: 'page'; readonly of: RangeCall }
-  | { readonly op: 'compact'; readonly revision: number };
+  | { readonly op: 'compact'; readonly revision: number }
+  | LeaseCall;
 
-export interface RangeCall extends RangeOptions {
+export type LeaseCall =
+  | { readonly op: 'grant'; readonly lease: LeaseName; readonly ttlMs: number }
+  | { readonly op: 'revoke' | 'keepAlive'; readonly lease: LeaseName }
+  | { readonly op: 'timeToLive'; readonly lease: LeaseName; readonly withKeys: boolean }
+  | { readonly op: 'leases' };
+
+export interface RangeCall extends Selection<number> {
   readonly op: 'range';
   readonly id: number;
   readonly range: KeyRange<Key>;
   readonly revision: number | undefined;
 }
 
+export interface TxnCall {
+  readonly compare: readonly CompareCall[];
+  readonly then: readonly OperationCall[];
+  readonly else: readonly OperationCall[];
+}
+
 export interface CompareCall {
-  readonly key: Key;
+  readonly range: KeyRange<Key>;
   readonly target: 'value' | 'create' | 'mod' | 'version' | 'lease';
-  readonly result: '=' | '!=' | '<' | '>';
+  readonly result: CompareResult;
   readonly value: unknown;
 }
+
+export type OperationCall =
+  | ({ readonly type: 'put'; readonly key: Key; readonly value: unknown; readonly prevKv: boolean } & Attachment)
+  | { readonly type: 'delete'; readonly range: KeyRange<Key>; readonly prevKv: boolean }
+  | ({
+      readonly type: 'range';
+      readonly range: KeyRange<Key>;
+      readonly revision: number | undefined;
+    } & Selection<number>)
+  | ({ readonly type: 'txn' } & TxnCall);
 
 export interface WatchCall {
   readonly range: KeyRange<Key>;

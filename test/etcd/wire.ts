@@ -1,8 +1,9 @@
 import type { Key, KeyRange } from '../../src/types/revision.ts';
 import { encodeValue } from './encode-value.ts';
 import type { WireRow } from './gateway.ts';
-import type { OperationStep, RangeOptions, Settings } from './program.ts';
-import { type CompareCall, keyBytes, type Row, showBytes } from './subject.ts';
+import type { LeaseNames } from './lease-names.ts';
+import type { Attachment, Selection, Settings } from './program.ts';
+import { type CompareCall, keyBytes, type OperationCall, type Row, showBytes, type TxnCall } from './subject.ts';
 
 /**
  * Calls in the words of etcd's gateway. Written without a look at the library: a wrong prefix end there must not be
@@ -43,18 +44,72 @@ export function wireRange(range: KeyRange<Key>): WireRange {
   return isUnsayable ? NOTHING : { key, range_end: base64(end) };
 }
 
-export function wireRangeOptions({ limit, keysOnly, countOnly }: RangeOptions): object {
-  return { ...(limit === undefined ? {} : { limit: String(limit) }), keys_only: keysOnly, count_only: countOnly };
+/** What turns the words of one program into etcd's. */
+export interface Words {
+  readonly values: Settings['values'];
+  readonly base: number;
+  readonly leases: LeaseNames;
 }
 
-export function wireCompare(compare: CompareCall, values: Settings['values'], base: number): object {
-  const { key, target, value } = compare;
-  const common = { key: base64(keyBytes(key)), result: RESULTS[compare.result] };
+/**
+ * etcd's order NONE is the key's, or that of the target if there is one. With a limit and no bounds it cuts before it
+ * sorts by that target, which nobody asks for here: so the order is said then.
+ */
+export function wireSelection(selection: Selection<number>, base: number): object {
+  const { limit, keysOnly, countOnly, sortTarget, sortOrder, bounds } = selection;
+  const order = sortOrder ?? (sortTarget !== undefined && limit !== undefined ? 'ascend' : undefined);
+  return {
+    ...(limit === undefined ? {} : { limit: String(limit) }),
+    keys_only: keysOnly,
+    count_only: countOnly,
+    ...(sortTarget === undefined ? {} : { sort_target: sortTarget.toUpperCase() }),
+    ...(order === undefined ? {} : { sort_order: order.toUpperCase() }),
+    ...wireBound('min_mod_revision', bounds.minModRevision, base),
+    ...wireBound('max_mod_revision', bounds.maxModRevision, base),
+    ...wireBound('min_create_revision', bounds.minCreateRevision, base),
+    ...wireBound('max_create_revision', bounds.maxCreateRevision, base),
+  };
+}
+
+function wireBound(name: string, revision: number | undefined, base: number): object {
+  return revision === undefined ? {} : { [name]: String(absolute(revision, base)) };
+}
+
+export function wireAt(revision: number | undefined, base: number): object {
+  return revision === undefined ? {} : { revision: String(absolute(revision, base)) };
+}
+
+/** The value too is left out only if it is not there: `ignore_value` with one is an error. */
+export function wirePut(
+  put: { readonly key: Key; readonly value: unknown; readonly prevKv?: boolean } & Attachment,
+  { values, leases }: Words,
+): object {
+  return {
+    key: base64(keyBytes(put.key)),
+    ...(put.value === undefined ? {} : { value: base64(encodeValue(put.value, values)) }),
+    ...(put.lease === undefined ? {} : { lease: leases.id(put.lease) }),
+    ignore_value: put.ignoreValue,
+    ignore_lease: put.ignoreLease,
+    prev_kv: put.prevKv ?? false,
+  };
+}
+
+export function wireTxn(txn: TxnCall, words: Words, isBesidePut = hasPut(txn)): object {
+  return {
+    compare: txn.compare.map((one) => wireCompare(one, words)),
+    success: txn.then.map((one) => wireOperation(one, words, isBesidePut)),
+    failure: txn.else.map((one) => wireOperation(one, words, isBesidePut)),
+  };
+}
+
+export function wireCompare(compare: CompareCall, { values, base, leases }: Words): object {
+  const { range, target, value } = compare;
+  const common = { ...wireRange(range), result: RESULTS[compare.result] };
   switch (target) {
     case 'value':
       return { ...common, target: 'VALUE', value: base64(encodeValue(value, values)) };
     case 'lease':
-      return { ...common, target: 'LEASE', lease: String(value) };
+      return { ...common, target: 'LEASE', lease: leases.id(String(value)) };
     case 'version':
       return { ...common, target: 'VERSION', version: String(value) };
     case 'create':
@@ -66,32 +121,31 @@ export function wireCompare(compare: CompareCall, values: Settings['values'], ba
 
 const RESULTS = { '=': 'EQUAL', '!=': 'NOT_EQUAL', '<': 'LESS', '>': 'GREATER' } as const;
 
-/** The operations of a branch. */
-export function wireBranch(steps: readonly OperationStep[], values: Settings['values']): readonly object[] {
-  const hasPut = steps.some(({ type }) => type === 'put');
-  return steps.map((step) => wireOperation(step, values, hasPut));
-}
-
-function wireOperation(step: OperationStep, values: Settings['values'], isBesidePut: boolean): object {
+function wireOperation(step: OperationCall, words: Words, isBesidePut: boolean): object {
   switch (step.type) {
-    case 'put': {
-      const { key, value, prevKv } = step;
-      return {
-        request_put: { key: base64(keyBytes(key)), value: base64(encodeValue(value, values)), prev_kv: prevKv },
-      };
-    }
+    case 'put':
+      return { request_put: wirePut(step, words) };
     case 'delete': {
       const range = wireRange(step.range);
       return { request_delete_range: { ...(isBesidePut ? withoutNoEnd(range) : range), prev_kv: step.prevKv } };
     }
-    case 'range':
-      return { request_range: { ...wireRange(step.range), ...wireRangeOptions(step) } };
+    case 'range': {
+      const at = wireAt(step.revision, words.base);
+      return { request_range: { ...wireRange(step.range), ...at, ...wireSelection(step, words.base) } };
+    }
+    case 'txn':
+      return { request_txn: wireTxn(step, words, isBesidePut) };
   }
 }
 
+/** Whether a transaction writes a key, in whatever branch. */
+function hasPut(txn: TxnCall): boolean {
+  return [...txn.then, ...txn.else].some((step) => step.type === 'put' || (step.type === 'txn' && hasPut(step)));
+}
+
 /**
- * E1: etcd does not look for puts below a delete whose end is "no end", and takes the branch. So that such branches can
- * be compared too, their deletes get an end above every key, which is the same range.
+ * E1: etcd does not look for puts below a delete whose end is "no end", and takes the branch. So that such transactions
+ * can be compared too, their deletes get an end above every key, which is the same range.
  */
 function withoutNoEnd(range: WireRange): WireRange {
   return range.range_end === NO_END ? { ...range, range_end: ABOVE_ALL } : range;
@@ -119,8 +173,8 @@ export function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 }
 
-/** A row of etcd, its revisions counted from the program's base. */
-export function readRow(row: WireRow, base: number, keysOnly: boolean): Row {
+/** A row of etcd, its revisions counted from the program's base and its lease by name. */
+export function readRow(row: WireRow, { base, leases }: Pick<Words, 'base' | 'leases'>, keysOnly = false): Row {
   const isAbsent = keysOnly && row.value === undefined;
   return {
     key: showBytes(Buffer.from(row.key, 'base64')),
@@ -128,6 +182,6 @@ export function readRow(row: WireRow, base: number, keysOnly: boolean): Row {
     create: Number(row.create_revision ?? 0) - base,
     mod: Number(row.mod_revision ?? 0) - base,
     version: Number(row.version ?? 0),
-    lease: row.lease ?? '0',
+    lease: leases.name(row.lease ?? '0'),
   };
 }

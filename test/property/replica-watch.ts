@@ -3,7 +3,7 @@ import type { BackendEvent } from '../../src/types/backend.ts';
 import { CompactedError, IdentityChangedError } from '../../src/types/errors.ts';
 import type { WatchBatch, WatchEvent } from '../../src/types/event.ts';
 import type { Revision } from '../../src/types/revision.ts';
-import type { Watch, WatchOptions } from '../../src/types/store.ts';
+import type { Watch, WatchOptions } from '../../src/types/watch.ts';
 import type { World } from './replica-world.ts';
 
 const decoder = new TextDecoder();

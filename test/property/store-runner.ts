@@ -1,24 +1,18 @@
-import { isDeepStrictEqual } from 'node:util';
 import { openStore } from '../../src/open-store.ts';
 import { jsonCodec } from '../../src/store/codecs.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
-import { createReferenceModel, type ModelWatch, type ReferenceModel } from '../../src/testing/model.ts';
+import { createReferenceModel, type ReferenceModel } from '../../src/testing/model.ts';
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
-import { PlimsollError } from '../../src/types/errors.ts';
+import type { Clock } from '../../src/types/clock.ts';
 import type { Key } from '../../src/types/revision.ts';
-import type { Compare, Operation, Store, TxnRequest, Watch, WatchOptions } from '../../src/types/store.ts';
-import type { Expect, Program, Step, TxnSketch } from './store-program.ts';
-
-/** What came of one call: an answer or an error, in a form that can be compared. */
-type Outcome = { readonly value: unknown } | { readonly error: unknown };
-
-interface OpenWatch {
-  readonly watch: Watch<unknown, Key>;
-  readonly model: ModelWatch<unknown, Key>;
-  readonly abort: AbortController;
-  /** A `next()` under way. */
-  reading: { outcome: Outcome | undefined } | undefined;
-}
+import type { Store } from '../../src/types/store.ts';
+import { checkFootprint, checkHistory } from './store-invariants.ts';
+import { Handles } from './store-leases.ts';
+import { checkSame, comparable, Mismatch, type Outcome, outcome, outcomeOf, settle } from './store-outcome.ts';
+import type { Expect, Program, Settings, Step } from './store-program.ts';
+import { SketchReader } from './store-sketch.ts';
+import { type Coverage, OpenWatches } from './store-watches.ts';
+import { WRONG_CALLS } from './store-wrong.ts';
 
 interface OpenPage {
   readonly request: object;
@@ -26,33 +20,11 @@ interface OpenPage {
   readonly modelToken: string;
 }
 
-/** How often each thing happened; `mark` is given `kind:detail`. */
-export type Coverage = (mark: string) => void;
-
-/** Store and model differ, or the store broke an invariant. */
-export class Mismatch extends Error {
-  override readonly name = 'Mismatch';
-}
-
 /** Runs one program on the store and on the model, step by step. Rejects with a {@link Mismatch}. */
 export async function runProgram(program: Program, mark: Coverage): Promise<void> {
   const { settings, steps } = program;
-  const clock = createVirtualClock();
-  const store = await openStore<unknown, Key>({
-    clock,
-    random: createSeededRandom(1),
-    keys: settings.keys,
-    ...(settings.values === 'json' ? { codec: jsonCodec() } : {}),
-    ...(settings.values === 'trusted' ? { values: 'trusted' } : {}),
-    ...(settings.retentionEvents === undefined ? {} : { retention: { events: settings.retentionEvents } }),
-  });
-  const model = createReferenceModel<unknown, Key>({
-    ...(settings.values === 'json' ? { codec: jsonCodec() } : {}),
-    ...(settings.retentionEvents === undefined ? {} : { retention: { events: settings.retentionEvents } }),
-  });
-  const run = new Run(store, model, clock, mark);
-  mark(`keys:${settings.keys}`);
-  mark(`values:${settings.values}`);
+  const run = await Run.open(settings, mark);
+  for (const name of ['keys', 'values', 'timers'] as const) mark(`${name}:${settings[name]}`);
   for (const [index, step] of steps.entries()) {
     try {
       await run.step(step);
@@ -65,190 +37,304 @@ export async function runProgram(program: Program, mark: Coverage): Promise<void
 }
 
 class Run {
-  readonly #store: Store<unknown, Key>;
+  readonly #settings: Settings;
+  readonly #virtual: VirtualClock;
+  readonly #clock: Clock;
   readonly #model: ReferenceModel<unknown, Key>;
-  readonly #clock: VirtualClock;
   readonly #mark: Coverage;
-  #watches: OpenWatch[] = [];
+  readonly #watches: OpenWatches;
+  readonly #handles: Handles;
+  #store: Store<unknown, Key>;
   #pages: OpenPage[] = [];
+  /** How far time has passed without a timer running. */
+  #lateMs = 0;
+  /** Time has passed and nobody has called the store since: what is due is still to happen. */
+  #isDue = false;
 
-  constructor(store: Store<unknown, Key>, model: ReferenceModel<unknown, Key>, clock: VirtualClock, mark: Coverage) {
+  static async open(settings: Settings, mark: Coverage): Promise<Run> {
+    const virtual = createVirtualClock();
+    let run: Run | undefined;
+    const clock: Clock = {
+      now: () => virtual.now() + (run === undefined ? 0 : run.#lateMs),
+      wallTime: () => virtual.wallTime(),
+      after: (delayMs, fn) => virtual.after(delayMs, fn),
+    };
+    run = new Run(await openWith(settings, clock, undefined), settings, virtual, clock, mark);
+    return run;
+  }
+
+  private constructor(
+    store: Store<unknown, Key>,
+    settings: Settings,
+    virtual: VirtualClock,
+    clock: Clock,
+    mark: Coverage,
+  ) {
     this.#store = store;
-    this.#model = model;
+    this.#settings = settings;
+    this.#virtual = virtual;
     this.#clock = clock;
     this.#mark = mark;
+    this.#watches = new OpenWatches(mark);
+    this.#handles = new Handles(mark);
+    this.#model = createReferenceModel<unknown, Key>({
+      ...shared(settings),
+      now: () => clock.now(),
+      leaseId: () => this.#handles.nextId(),
+    });
   }
 
   async step(step: Step): Promise<void> {
     this.#mark(`op:${step.op}`);
+    if (this.#isDue) this.#mark(`due:${step.op}`);
+    const isLate = step.op === 'advance' && this.#settings.timers === 'late';
+    if (!isLate) this.#isDue = false;
     await this.#perform(step);
-    await this.#deliver();
-    this.#same('revision', this.#store.revision, this.#model.revision);
-    this.#same('compactRevision', this.#store.compactRevision, this.#model.compactRevision);
-    for (const { watch, model } of this.#watches)
-      this.#same('progress', watch.progressRevision, model.progressRevision);
+    if (!isLate) await this.#check();
   }
 
-  /** The invariants that need the whole program: invariants 2, 3 and 5 of docs/spec/store.md. */
+  /** The invariants that need the whole program: 2, 3 and 5 of docs/spec/store.md. */
   async finish(): Promise<void> {
-    const before = this.#store.stats();
-    await this.#checkHistory();
-    this.#same('stats after reads', this.#store.stats().storedVersions, before.storedVersions);
-    this.#same('keys', before.keys, this.#model.range({ prefix: this.#all }).count);
-    if (this.#model.compactRevision < this.#model.revision) {
-      await this.#store.compact(this.#store.revision);
-      this.#model.compact(this.#model.revision);
+    const [store, model] = [this.#store, this.#model];
+    this.#handles.releaseAll();
+    await this.#check();
+    const before = store.stats();
+    await checkHistory(store, model, this.#none);
+    checkSame('stats after reads', store.stats().storedVersions, before.storedVersions);
+    await this.#drain();
+    if (model.compactRevision < model.revision) {
+      await store.compact(store.revision);
+      model.compact(model.revision);
     }
-    await this.#deliver();
-    while (await this.#clock.advanceToNext());
-    await this.#checkHistory();
-    this.#checkFootprint();
-    for (const one of this.#watches) if (one.reading === undefined) this.#startRead(one);
-    await this.#deliver();
-    const reason = await outcomeOf(async () => {
-      const waiting = this.#watches.filter(({ reading }) => reading !== undefined);
-      await this.#store.close();
-      await settle();
-      for (const { reading } of waiting) {
-        const outcome = reading?.outcome ?? { value: undefined };
-        this.#same('read of a closed store', 'error' in outcome && (outcome.error as Error).name, 'ClosedError');
-      }
-      this.#store.get(this.#all);
-    });
-    this.#same('closed store', comparable(reason), { class: 'ClosedError', name: 'ClosedError', code: 'CLOSED' });
+    await this.#drain();
+    await checkHistory(store, model, this.#none);
+    checkFootprint(store, model, this.#none);
+    this.#watches.readAll();
+    await this.#check();
+    await this.#close(store);
   }
 
-  get #all(): Key {
-    return this.#store.identity !== '' && this.#isBytes() ? new Uint8Array(0) : '';
+  async #close(store: Store<unknown, Key>): Promise<void> {
+    await store.close();
+    await settle();
+    this.#watches.checkClosed();
+    const closed = { class: 'ClosedError', name: 'ClosedError', code: 'CLOSED' };
+    checkSame('closed store', comparable(outcome(() => store.get(this.#none))), closed);
+    this.#mark('code:CLOSED');
   }
 
-  #isBytes(): boolean {
-    return 'error' in outcome(() => this.#store.get('x'));
+  get #none(): Key {
+    return this.#settings.keys === 'utf8' ? '' : new Uint8Array(0);
+  }
+
+  async #check(): Promise<void> {
+    await this.#watches.deliver();
+    checkSame('revision', this.#store.revision, this.#model.revision);
+    checkSame('compactRevision', this.#store.compactRevision, this.#model.compactRevision);
+    this.#watches.checkProgress();
+    await settle();
+    this.#handles.check();
+  }
+
+  /** Runs all timers there are. */
+  async #drain(): Promise<void> {
+    while (await this.#virtual.advanceToNext()) await this.#check();
+    await this.#check();
   }
 
   async #perform(step: Step): Promise<void> {
     const [store, model] = [this.#store, this.#model];
     switch (step.op) {
-      case 'put': {
-        const options = { ...this.#expect(step.expect, step.key), prevKv: step.prevKv };
-        return this.#compareAsync(step.op, store.put(step.key, step.value, options), () =>
-          model.put(step.key, step.value, options),
-        );
-      }
-      case 'delete': {
-        const options = { ...this.#expect(step.expect, step.range), prevKv: step.prevKv };
-        return this.#compareAsync(step.op, store.delete(step.range, options), () => model.delete(step.range, options));
-      }
-      case 'txn': {
-        const request = this.#transaction(step.request);
-        return this.#compareAsync(step.op, store.txn(request), () => model.txn(request));
-      }
+      case 'put':
+      case 'putAll':
+      case 'delete':
+      case 'txn':
+        return this.#write(step);
       case 'get': {
         const options = this.#at('revision', step.back);
+        const actual = outcome(() => store.get(step.key, options));
         return this.#compare(
           step.op,
-          outcome(() => store.get(step.key, options)),
+          actual,
           outcome(() => model.get(step.key, options)),
         );
       }
       case 'range':
-        return this.#range({ ...step.request, ...this.#at('revision', step.back) }, undefined);
+        return this.#range({ ...this.#sketches.range(step.request), ...this.#at('revision', step.back) }, undefined);
       case 'page': {
         const page = this.#pages[step.pick % Math.max(this.#pages.length, 1)];
         if (page === undefined) return;
-        return this.#range({ ...(step.other ?? page.request), limit: 2, ...this.#at('revision', step.back) }, page);
+        const request = step.other === undefined ? page.request : this.#sketches.range(step.other);
+        return this.#range({ ...request, limit: 2, ...this.#at('revision', step.back) }, page);
       }
-      case 'watch':
-        return this.#open(step);
       case 'compact': {
         const revision = model.revision - step.back;
-        return this.#compareAsync(step.op, store.compact(revision), () => model.compact(revision));
+        return this.#both(
+          step.op,
+          () => store.compact(revision),
+          () => model.compact(revision),
+        );
       }
+      case 'stats':
+        checkSame('leases', store.stats().leases, model.leases().length);
+        checkSame('keys', store.stats().keys, model.range({ prefix: this.#none }).count);
+        return this.#handles.checkPins(store.stats().pins);
+      case 'snapshot':
+        return this.#restore();
+      case 'wrong':
+        return this.#wrong(step.what);
       case 'tick':
-        await this.#clock.advanceToNext();
-        return;
+      case 'advance':
+        return this.#pass(step);
+      case 'watch':
+      case 'read':
+      case 'progress':
+      case 'abort':
+      case 'return':
+        return this.#watch(step);
       default:
-        return this.#touchWatch(step);
+        return this.#lease(step);
     }
   }
 
-  async #touchWatch(step: Extract<Step, { op: 'read' | 'return' | 'abort' }>): Promise<void> {
-    const index = step.pick % Math.max(this.#watches.length, 1);
-    const one = this.#watches[index];
-    if (one === undefined) return;
-    if (step.op === 'read') {
-      for (const reader of step.all === true ? this.#watches : [one]) {
-        if (reader.reading === undefined) this.#startRead(reader);
+  async #write(step: Extract<Step, { op: 'put' | 'putAll' | 'delete' | 'txn' }>): Promise<void> {
+    const [store, model] = [this.#store, this.#model];
+    switch (step.op) {
+      case 'put': {
+        const { op, key, expect, prevKv, ...sketch } = step;
+        const { value, ...how } = this.#sketches.put(sketch);
+        const options = { ...how, ...this.#expect(expect, key), ...(prevKv ? { prevKv } : {}) };
+        if (prevKv) this.#mark('put.prevKv');
+        return this.#both(
+          op,
+          () => store.put(key, value, options),
+          () => model.put(key, value, options),
+        );
       }
-      return;
-    }
-    if (step.op === 'abort') {
-      const reason = new Error('enough');
-      one.abort.abort(reason);
-      one.model.abort(reason);
-      return;
-    }
-    one.model.close();
-    await one.watch.return();
-    await this.#deliver();
-    this.#watches = this.#watches.filter((other) => other !== one);
-  }
-
-  #startRead(one: OpenWatch): void {
-    const reading: OpenWatch['reading'] = { outcome: undefined };
-    one.reading = reading;
-    one.watch.next().then(
-      (value) => {
-        reading.outcome = { value };
-      },
-      (error: unknown) => {
-        reading.outcome = { error };
-      },
-    );
-  }
-
-  /** Whoever reads must have got by now what the model has for it, and nothing else. */
-  async #deliver(): Promise<void> {
-    if (!this.#watches.some(({ reading }) => reading !== undefined)) return;
-    await settle();
-    for (const one of this.#watches) {
-      if (one.reading === undefined) continue;
-      const expected = outcome(() => one.model.next());
-      const isNothing = 'value' in expected && expected.value === undefined;
-      if (isNothing && !one.model.isDone) {
-        this.#same('a read that has to wait', one.reading.outcome, undefined);
-        continue;
+      case 'putAll': {
+        const entries = step.entries.map((entry) => this.#sketches.entry(entry));
+        const ids = () =>
+          entries.flatMap(({ key, ttlMs }) => (ttlMs === undefined ? [] : [store.get(key)?.lease ?? '0']));
+        return this.#both(
+          step.op,
+          () => store.putAll(entries),
+          () => model.putAll(entries),
+          ids,
+        );
       }
-      const actual = one.reading.outcome;
-      if (actual === undefined) throw new Mismatch(`a watch gives nothing, the model ${show(expected)}`);
-      if ('error' in expected) this.#compare('watch', actual, expected);
-      else if (isNothing) this.#same('a read after the end', actual, { value: { value: undefined, done: true } });
-      else this.#batch(actual, expected.value as object);
-      one.reading = undefined;
+      case 'delete': {
+        const options = { ...this.#expect(step.expect, step.range), prevKv: step.prevKv };
+        if (step.prevKv) this.#mark('delete.prevKv');
+        return this.#both(
+          step.op,
+          () => store.delete(step.range, options),
+          () => model.delete(step.range, options),
+        );
+      }
+      case 'txn': {
+        const request = this.#sketches.txn(step.request);
+        return this.#both(
+          step.op,
+          () => store.txn(request),
+          () => model.txn(request),
+        );
+      }
     }
   }
 
-  #batch(actual: Outcome, expected: object): void {
-    this.#same('batch', actual, { value: { value: expected, done: false } });
-    this.#mark(`batch:${'span' in expected ? 'span' : 'initial' in expected ? 'initial' : 'ordinary'}`);
-    const { events } = expected as { events: readonly { type: string; prevKv?: unknown }[] };
-    for (const event of events) this.#mark(`event:${event.type}${event.prevKv === undefined ? '' : '+prevKv'}`);
+  async #watch(step: Extract<Step, { op: 'watch' | 'read' | 'progress' | 'abort' | 'return' }>): Promise<void> {
+    switch (step.op) {
+      case 'watch': {
+        for (const [name, value] of Object.entries(step.options)) this.#mark(`watch.${name}:${String(value)}`);
+        const options = { ...step.options, ...this.#at('fromRevision', step.back) };
+        if (step.back !== undefined && step.back < 0) this.#mark('watch.start:future');
+        return this.#watches.open(this.#store, this.#model, step.range, options);
+      }
+      case 'read':
+        return this.#watches.read(step.pick, step.all === true);
+      case 'progress':
+        return this.#watches.requestProgress(step.pick);
+      case 'abort':
+        return this.#watches.abort(step.pick);
+      case 'return':
+        return this.#watches.return(step.pick);
+    }
   }
 
-  #open(step: Extract<Step, { op: 'watch' }>): void {
-    const abort = new AbortController();
-    const options: WatchOptions = { ...step.options, ...this.#at('fromRevision', step.back) };
-    for (const [name, value] of Object.entries(step.options)) this.#mark(`watch.${name}:${String(value)}`);
-    const actual = outcome(() => this.#store.watch(step.range, { ...options, signal: abort.signal }));
-    const expected = outcome(() => this.#model.watch(step.range, options));
-    if ('value' in actual && 'value' in expected) {
-      const watch = actual.value as OpenWatch['watch'];
-      this.#watches.push({ watch, model: expected.value as OpenWatch['model'], abort, reading: undefined });
-      if (options.fromRevision !== undefined && options.fromRevision > this.#model.revision)
-        this.#mark('watch.start:future');
-      return;
+  async #lease(
+    step: Extract<Step, { op: 'grant' | 'revoke' | 'keepAlive' | 'timeToLive' | 'leases' | 'pin' | 'release' }>,
+  ) {
+    const [store, model] = [this.#store, this.#model];
+    switch (step.op) {
+      case 'grant': {
+        const options = { ttlMs: step.ttlMs, ...(step.id === undefined ? {} : { id: step.id }) };
+        if (step.id !== undefined) this.#mark('grant.id');
+        return this.#handles.grant(store, model, options, this.#both.bind(this));
+      }
+      case 'revoke':
+      case 'keepAlive':
+      case 'timeToLive':
+        return this.#handles.use(store, model, step, this.#sketches.leaseId(step.lease), this.#both.bind(this));
+      case 'leases':
+        return this.#both(
+          step.op,
+          () => store.leases(),
+          () => model.leases(),
+        );
+      case 'pin': {
+        const revision = Math.max(model.revision - step.back, 1);
+        const ttlMs = step.ttlMs === undefined ? {} : { ttlMs: step.ttlMs };
+        return this.#handles.pin(store, model, revision, ttlMs, this.#compare.bind(this));
+      }
+      case 'release':
+        return this.#handles.release(step.pick);
     }
-    this.#compare('open watch', actual, expected);
+  }
+
+  async #pass(step: Extract<Step, { op: 'tick' | 'advance' }>): Promise<void> {
+    if (step.op === 'tick') {
+      await this.#virtual.advanceToNext();
+    } else if (this.#settings.timers === 'late') {
+      this.#lateMs += step.ms;
+      this.#isDue = true;
+    } else {
+      // By the millisecond, so that a watch reads after each instant at which something happens, here and in the model.
+      for (let ms = 0; ms < step.ms; ms++) {
+        await this.#virtual.advance(1);
+        await this.#watches.deliver();
+      }
+    }
+  }
+
+  /** The store as bytes, and on with what is made of these. Pins, handles and tokens are those of the old store. */
+  async #restore(): Promise<void> {
+    const old = this.#store;
+    this.#handles.releaseAll();
+    const snapshot = await old.createSnapshot();
+    this.#store = await openWith(this.#settings, this.#clock, snapshot);
+    await this.#watches.deliver();
+    await this.#close(old);
+    this.#handles.forgetHandles();
+    this.#pages = [];
+    checkSame('restored revision', this.#store.revision, this.#model.revision);
+    this.#watches.reopen(this.#store, this.#model);
+  }
+
+  async #wrong(what: number): Promise<void> {
+    const wrong = WRONG_CALLS[what % WRONG_CALLS.length] as (typeof WRONG_CALLS)[0];
+    const key = this.#settings.keys === 'utf8' ? 'a' : Uint8Array.of(97);
+    // Shared values are taken as they are.
+    if (wrong.code === 'VALUE' && this.#settings.values === 'trusted') return;
+    const { class: name, code } = comparable(await outcomeOf(() => wrong.run(this.#store, key))) as Record<
+      string,
+      string
+    >;
+    checkSame(`wrong call ${what}`, { name, code }, { name: wrong.error, code: wrong.code });
+    this.#markError(name, { code });
+  }
+
+  get #sketches(): SketchReader {
+    return new SketchReader({ revision: this.#model.revision, leases: this.#handles.ids, mark: this.#mark });
   }
 
   #range(request: object, page: OpenPage | undefined): void {
@@ -258,44 +344,10 @@ class Run {
     const token = takeToken(actual);
     const modelToken = takeToken(expected);
     this.#compare(page === undefined ? 'range' : 'page', actual, expected);
-    this.#same('has a next page', token === undefined, modelToken === undefined);
-    for (const name of ['keysOnly', 'countOnly'] as const) if (name in request) this.#mark(`range.${name}`);
+    checkSame('has a next page', token === undefined, modelToken === undefined);
     if (token === undefined || modelToken === undefined) return;
     this.#mark('range.more');
     this.#pages = [...this.#pages.slice(-4), { request: page?.request ?? request, token, modelToken }];
-  }
-
-  /** Lists at each readable revision, and a replay from the oldest on (invariants 4 and 5). */
-  async #checkHistory(): Promise<void> {
-    const range = { prefix: this.#all };
-    const [from, to] = [Math.max(this.#model.compactRevision, 1), this.#model.revision];
-    for (let revision = from; revision <= to; revision++) {
-      const list = this.#store.range({ ...range, revision });
-      this.#same(`list@${revision}`, list.kvs, this.#model.range({ ...range, revision }).kvs);
-    }
-    const state = new Map(this.#store.range({ ...range, revision: from }).kvs.map((kv) => [String(kv.key), kv]));
-    const watch = this.#store.watch(range, { fromRevision: from + 1 });
-    while (watch.progressRevision < to) {
-      const { value } = await watch.next();
-      for (const { type, kv } of value?.events ?? []) {
-        if (type === 'put') state.set(String(kv.key), kv);
-        else state.delete(String(kv.key));
-      }
-    }
-    await watch.return();
-    const list = this.#store.range(range).kvs;
-    this.#same('size of list + replay', state.size, list.length);
-    for (const kv of list) this.#same('list + replay', state.get(String(kv.key)), kv);
-  }
-
-  /** After full compaction nothing is stored but live keys and what happened exactly at the low watermark. */
-  #checkFootprint(): void {
-    const { keys, storedVersions, logEntries } = this.#store.stats();
-    const revision = this.#model.revision;
-    const inLog = revision === 1 ? 0 : logEntries;
-    if (storedVersions > keys + inLog) throw new Mismatch(`${storedVersions} versions for ${keys} keys, log ${inLog}`);
-    const watch = this.#model.watch({ prefix: this.#all }, { fromRevision: Math.max(revision, 1) });
-    this.#same('log entries', logEntries, watch.next()?.events.length ?? 0);
   }
 
   #at(name: 'revision' | 'fromRevision', back: number | undefined): object {
@@ -305,67 +357,59 @@ class Run {
   #expect(expect: Expect, range: unknown): { expect?: { modRevision: number } } {
     if (expect === 'nothing') return {};
     const isKey = typeof range === 'string' || range instanceof Uint8Array;
-    const current = isKey && range.length > 0 ? (this.#model.get(range)?.modRevision ?? 0) : 0;
+    const found = isKey ? outcome(() => this.#model.get(range)) : { value: undefined };
+    const current = 'value' in found ? ((found.value as { modRevision: number } | undefined)?.modRevision ?? 0) : 0;
     this.#mark(`expect:${expect}`);
     return { expect: { modRevision: expect === 'absent' ? 0 : expect === 'current' ? current : current + 1 } };
   }
 
-  #transaction(sketch: TxnSketch): TxnRequest<unknown, Key> {
-    const compare = sketch.compare.map(({ back, ...rest }) => {
-      this.#mark(`compare:${String(rest.target)}`);
-      return back === undefined ? rest : { ...rest, value: this.#model.revision - (back as number) };
-    });
-    const operations = (list: TxnSketch['then']) => list as unknown as readonly Operation<unknown, Key>[];
-    return {
-      compare: compare as unknown as readonly Compare<unknown, Key>[],
-      then: operations(sketch.then),
-      else: operations(sketch.else),
-    };
-  }
-
-  async #compareAsync(what: string, actual: Promise<unknown>, expected: () => unknown): Promise<void> {
-    const modelOutcome = outcome(expected);
-    this.#compare(what, await outcomeOf(() => actual), modelOutcome);
-    if (what === 'txn' && 'value' in modelOutcome) {
-      this.#mark(`txn:${(modelOutcome.value as { succeeded: boolean }).succeeded ? 'then' : 'else'}`);
+  /** The store goes first: leases that it names by chance get the same names in the model. */
+  async #both(what: string, act: () => unknown, expect: () => unknown, ids?: () => string[]): Promise<void> {
+    const actual = await outcomeOf(act);
+    if ('value' in actual) this.#handles.learn(ids === undefined ? idsIn(actual.value) : ids());
+    const expected = outcome(expect);
+    this.#compare(what, actual, expected);
+    if (what === 'txn' && 'value' in expected) {
+      this.#mark(`txn:${(expected.value as { succeeded: boolean }).succeeded ? 'then' : 'else'}`);
     }
   }
 
   #compare(what: string, actual: Outcome, expected: Outcome): void {
     const [left, right] = [comparable(actual), comparable(expected)];
-    if ('error' in expected) this.#mark(`error:${(right as { class: string }).class}`);
-    this.#same(what, left, right);
+    checkSame(what, left, right);
+    if ('error' in expected) this.#markError((right as { class: string }).class, right as { code?: string });
   }
 
-  #same(what: string, actual: unknown, expected: unknown): void {
-    if (!isDeepStrictEqual(actual, expected)) {
-      throw new Mismatch(`${what}: the store gives ${show(actual)}, expected is ${show(expected)}`);
-    }
-  }
-}
-
-function outcome(fn: () => unknown): Outcome {
-  try {
-    return { value: fn() };
-  } catch (error) {
-    return { error };
+  #markError(name: string | undefined, facts: { readonly code?: string | undefined; readonly limit?: string }): void {
+    this.#mark(`error:${name}${facts.limit === undefined ? '' : ` of ${facts.limit}`}`);
+    if (facts.code !== undefined) this.#mark(`code:${facts.code}`);
   }
 }
 
-async function outcomeOf(fn: () => Promise<unknown>): Promise<Outcome> {
-  try {
-    return { value: await fn() };
-  } catch (error) {
-    return { error };
-  }
+function shared({ values, retentionEvents, limits }: Settings) {
+  return {
+    ...(values === 'json' ? { codec: jsonCodec() } : {}),
+    ...(retentionEvents === undefined ? {} : { retention: { events: retentionEvents } }),
+    ...(limits === undefined ? {} : { limits }),
+  };
 }
 
-/** An error by class, code and facts, an answer as it is. Messages are for the tables of the unit tests. */
-function comparable(one: Outcome): unknown {
-  if (!('error' in one)) return one;
-  const { error } = one;
-  if (!(error instanceof Error)) return { thrown: error };
-  return { class: error.constructor.name, ...(error instanceof PlimsollError ? { ...error } : {}) };
+function openWith(settings: Settings, clock: Clock, snapshot: Uint8Array | undefined): Promise<Store<unknown, Key>> {
+  return openStore<unknown, Key>({
+    clock,
+    random: createSeededRandom(1),
+    keys: settings.keys,
+    ...shared(settings),
+    ...(settings.values === 'trusted' ? { values: 'trusted' } : {}),
+    ...(snapshot === undefined ? {} : { snapshot }),
+  } as Parameters<typeof openStore<unknown, Key>>[0]);
+}
+
+/** Ids of leases that an answer names, in the order of the operations. */
+function idsIn(answer: unknown): string[] {
+  if (typeof answer !== 'object' || answer === null) return [];
+  const { lease, responses, prevKv: _ } = answer as { lease?: string; responses?: unknown[]; prevKv?: unknown };
+  return [...(lease === undefined ? [] : [lease]), ...(responses ?? []).flatMap(idsIn)];
 }
 
 function takeToken(one: Outcome): string | undefined {
@@ -373,17 +417,4 @@ function takeToken(one: Outcome): string | undefined {
   const { continue: token, ...rest } = one.value as { continue?: string };
   Object.assign(one, { value: rest });
   return token;
-}
-
-/** Long enough for every promise chain of the store; nothing there waits for a timer. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 8; turn++) await undefined;
-}
-
-export function show(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => {
-    if (part instanceof Uint8Array) return `bytes ${[...part].join(' ')}`;
-    if (part instanceof Error) return `${part.name}: ${part.message}`;
-    return part;
-  });
 }

@@ -9,7 +9,8 @@ import { createFaultyBackend, type FaultyBackend } from '../../src/testing/fault
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Backend, BackendCapabilities } from '../../src/types/backend.ts';
 import type { WatchBatch } from '../../src/types/event.ts';
-import type { Store, Watch } from '../../src/types/store.ts';
+import type { Store } from '../../src/types/store.ts';
+import type { Watch } from '../../src/types/watch.ts';
 
 /** A replica of a hand-fed history, with a faulty connection between the two and a clock that stands still. */
 export interface ReplicaRig {

@@ -1,6 +1,6 @@
 import type { WatchBatch } from '../../types/event.ts';
 import type { Revision } from '../../types/revision.ts';
-import type { Watch } from '../../types/store.ts';
+import type { Watch } from '../../types/watch.ts';
 import { type Difference, type FoldedState, fold, type Resource } from './difference.ts';
 import { PAUSE_CHANGES, type RunState } from './run-state.ts';
 import type { LostRange } from './stream-backend.ts';

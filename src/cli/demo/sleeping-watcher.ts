@@ -1,6 +1,6 @@
 import { CompactedError, isRetryable } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
-import type { Watch } from '../../types/store.ts';
+import type { Watch } from '../../types/watch.ts';
 import { type Difference, type FoldedState, fold, type Resource } from './difference.ts';
 import { delay, type RunState, SLEEP_CHANGES } from './run-state.ts';
 

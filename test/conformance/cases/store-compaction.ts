@@ -1,7 +1,7 @@
-import { CompactedError, FutureRevisionError, openStore } from 'plimsoll';
+import { CompactedError, openStore } from 'plimsoll';
 import { createVirtualClock, type VirtualClock } from 'plimsoll/testing';
-import { equal, rejects, test, throws } from '../harness.ts';
-import { numbers, replay, storeOf } from './store-support.ts';
+import { equal, test, throws } from '../harness.ts';
+import { numbers, storeOf } from './store-support.ts';
 
 async function runTimers(clock: VirtualClock): Promise<void> {
   while (await clock.advanceToNext());
@@ -32,14 +32,6 @@ test('compact: reads below it end, reads from it on stay as they were', async ()
   }
 });
 
-test('compact: twice to the same revision, and to the future', async () => {
-  const store = await storeOf('a', 'b');
-  await store.compact(0);
-  await store.compact(2);
-  equal((await rejects(store.compact(2), { class: CompactedError, code: 'COMPACTED' })).minRevision, 3);
-  equal((await rejects(store.compact(9), { class: FutureRevisionError, code: 'FUTURE_REVISION' })).currentRevision, 3);
-});
-
 test('compact: at the current revision', async () => {
   const store = await storeOf('a', 'b');
   await store.compact(3);
@@ -67,16 +59,6 @@ test('compact: a deleted key is forgotten, and can be made again', async () => {
   equal([store.stats().storedVersions, numbers(store, 'a')], [1, 'none']);
   await store.put('a', 'y');
   equal(numbers(store, 'a'), 'a(5,5,1)');
-});
-
-test('compact: a delete exactly at the low watermark can still be watched', async () => {
-  const clock = createVirtualClock();
-  const store = await openStore<string>({ clock });
-  await store.put('a', 'x');
-  await store.delete('a');
-  await store.compact(3);
-  await runTimers(clock);
-  equal(await replay(store, { prefix: '' }, 1, { fromRevision: 3 }), ['3: delete a']);
 });
 
 test('retention: by events, whole commits, the newest one always', async () => {

@@ -4,14 +4,6 @@ import { numbers, storeOf } from './store-support.ts';
 
 const LIVE = ['a', 'a/', 'a/b', 'a/bc', 'ab', 'b'];
 
-test('store: a new one is empty, at revision 1, epoch 1', async () => {
-  const store = await openStore();
-  equal([store.revision, store.compactRevision, store.epoch], [1, 0, 1]);
-  equal(store.range({ prefix: '' }), { revision: 1, kvs: [], count: 0, more: false });
-  equal(store.get('a'), undefined);
-  equal(store.identity.length > 0, true);
-});
-
 test('store: two stores have two identities', async () => {
   const [first, second] = [await openStore(), await openStore()];
   equal(first.identity === second.identity, false);
@@ -94,13 +86,6 @@ test('range: byte keys sort by unsigned bytes, and prefixes of 0xff work', async
   equal(keys({ start: Uint8Array.of(0, 0), end: Uint8Array.of(128) }), ['0.0', '127']);
 });
 
-test('range: limit cuts rows, not the count', async () => {
-  const store = await storeOf(...LIVE);
-  const { kvs, count, more } = store.range({ prefix: '', limit: 2 });
-  equal([kvs.map(({ key }) => key), count, more], [['a', 'a/'], 6, true]);
-  equal(store.range({ prefix: '', limit: 6 }).more, false);
-});
-
 test('range: pages hold still while the store is written', async () => {
   const store = await storeOf(...LIVE);
   const seen: string[] = [];
@@ -122,25 +107,6 @@ test('range: a page whose revision is compacted is a CompactedError', async () =
   await store.compact(8);
   const error = throws(() => store.range({ prefix: '', continue: next }), { class: CompactedError, code: 'COMPACTED' });
   equal(error.minRevision, 8);
-});
-
-test('range: keysOnly leaves the values out', async () => {
-  const { kvs } = (await storeOf('a')).range({ prefix: '', keysOnly: true });
-  equal(kvs, [{ key: 'a', createRevision: 2, modRevision: 2, version: 1, lease: '0' }]);
-});
-
-test('range: countOnly leaves the rows out', async () => {
-  equal((await storeOf(...LIVE)).range({ prefix: 'a/', countOnly: true }), {
-    revision: 7,
-    kvs: [],
-    count: 3,
-    more: false,
-  });
-});
-
-test('range: the revision is that of the store, also for an old state', async () => {
-  const { revision, kvs } = (await storeOf('a', 'b')).range({ prefix: '', revision: 2 });
-  equal([revision, kvs.map(({ key }) => key)], [3, ['a']]);
 });
 
 test('answers are frozen', async () => {

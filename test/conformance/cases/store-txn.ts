@@ -1,12 +1,5 @@
-import {
-  type Compare,
-  DuplicateKeyError,
-  LimitExceededError,
-  type Operation,
-  openStore,
-  type TxnRequest,
-} from 'plimsoll';
-import { equal, rejects, test } from '../harness.ts';
+import { type Compare, type Operation, openStore } from 'plimsoll';
+import { equal, test } from '../harness.ts';
 import { numbers, replay, storeOf } from './store-support.ts';
 
 test('txn: nothing at all succeeds and uses no revision', async () => {
@@ -63,16 +56,6 @@ test('txn: prevKv of puts and deletes', async () => {
   );
 });
 
-test('txn: create if absent, twice', async () => {
-  const store = await openStore<number>();
-  const request: TxnRequest<number> = {
-    compare: [{ key: 'a', target: 'create', result: '=', value: 0 }],
-    then: [{ type: 'put', key: 'a', value: 1 }],
-    else: [{ type: 'range', key: 'a' }],
-  };
-  equal([(await store.txn(request)).succeeded, (await store.txn(request)).succeeded, store.revision], [true, false, 2]);
-});
-
 // The key k was made at revision 2, written again at 3; its value is 'two'.
 const COMPARES: [Omit<Compare<string>, 'key'>, boolean, boolean][] = [
   [{ target: 'create', result: '=', value: 2 }, true, false],
@@ -108,28 +91,4 @@ test('txn: all compares must hold', async () => {
   ];
   equal((await store.txn({ compare, else: [{ type: 'put', key: 'c', value: 'x' }] })).succeeded, false);
   equal(numbers(store, 'c'), 'c(3,3,1)');
-});
-
-test('txn: one branch may not write a key twice', async () => {
-  const store = await openStore<number>();
-  const put: Operation<number> = { type: 'put', key: 'b', value: 1 };
-  for (const then of [
-    [put, put],
-    [{ type: 'delete', prefix: '' }, put],
-    [put, { type: 'delete', key: 'b' }],
-  ] as Operation<number>[][]) {
-    const error = await rejects(store.txn({ then }), { class: DuplicateKeyError, code: 'DUPLICATE_KEY' });
-    equal(error.key, 'b');
-  }
-  await store.txn({ then: [put], else: [put] });
-  equal(store.revision, 2);
-});
-
-test('txn: 128 operations are the most', async () => {
-  const store = await openStore<number>();
-  const puts = (count: number) =>
-    Array.from({ length: count }, (_, index): Operation<number> => ({ type: 'put', key: `k${index}`, value: index }));
-  const error = await rejects(store.txn({ then: puts(129) }), { class: LimitExceededError, code: 'LIMIT_EXCEEDED' });
-  equal([error.limit, error.max, error.actual], ['txnOperationsMax', 128, 129]);
-  equal((await store.txn({ then: puts(128) })).responses.length, 128);
 });

@@ -17,17 +17,6 @@ test('watch: what comes after the call', async () => {
   equal((await take(watch, 2)).map(text), ['3: put b', '4: delete a']);
 });
 
-test('watch: from a revision on, inclusive', async () => {
-  equal(await replay(await storeOf('a', 'b', 'c'), { prefix: '' }, 2, { fromRevision: 3 }), ['3: put b', '4: put c']);
-});
-
-test('watch: a start in the future waits for it', async () => {
-  const store = await storeOf('a');
-  const watch = store.watch({ prefix: '' }, { fromRevision: 5 });
-  for (const key of ['b', 'c', 'd', 'e']) await store.put(key, 'x');
-  equal((await take(watch, 2)).map(text), ['5: put d', '6: put e']);
-});
-
 test('watch: a point, a prefix, an interval', async () => {
   const store = await storeOf('a', 'a/', 'a/b', 'b');
   equal(await replay(store, { key: 'a' }, 1, { fromRevision: 1 }), ['2: put a']);
@@ -98,21 +87,6 @@ test('watch: initial gives the state, then what follows', async () => {
 test('watch: initial of nothing is one empty batch', async () => {
   const watch = (await storeOf('a')).watch({ prefix: 'z' }, { initial: true });
   equal(await take(watch, 1), [{ revision: 2, initial: true, events: [] }]);
-});
-
-test('watch: below the low watermark it ends with CompactedError, once', async () => {
-  const store = await storeOf('a', 'b', 'c');
-  await store.compact(4);
-  const watch = store.watch({ prefix: '' }, { fromRevision: 3 });
-  const error = await rejects(watch.next(), { class: CompactedError, code: 'COMPACTED' });
-  equal([error.minRevision, error.compactRevision], [4, 4]);
-  equal(await watch.next(), { value: undefined, done: true });
-});
-
-test('watch: at the low watermark it is legal', async () => {
-  const store = await storeOf('a', 'b', 'c');
-  await store.compact(4);
-  equal(await replay(store, { prefix: '' }, 1, { fromRevision: 4 }), ['4: put c']);
 });
 
 test('watch: compaction ends those that lag, not those that are idle', async () => {
@@ -228,19 +202,6 @@ test('watch: an empty range and options that contradict are refused at once', as
   throws(() => store.watch({ start: 'b', end: 'a' }), { class: RangeError });
   throws(() => store.watch({ key: 'a' }, { fromRevision: -1 }), { class: RangeError });
   throws(() => store.watch({ key: 'a' }, { fromRevision: 1, initial: true }), { class: TypeError });
-});
-
-test('watch: a hundred of one key see each of fifty puts once, in order', async () => {
-  const store = await openStore<number>();
-  const watches = Array.from({ length: 100 }, () => store.watch({ key: 'a' }));
-  const reading = watches.map((watch) => take(watch, 50));
-  await Promise.all(Array.from({ length: 50 }, (_, index) => store.put('a', index)));
-  const expected = Array.from({ length: 50 }, (_, index) => index + 2);
-  for (const batches of await Promise.all(reading))
-    equal(
-      batches.map(({ revision }) => revision),
-      expected,
-    );
 });
 
 test('watch: a list and a watch from the revision after it make the newest list', async () => {

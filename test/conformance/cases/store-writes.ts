@@ -1,4 +1,4 @@
-import { ConflictError, type KeyRange, openStore } from 'plimsoll';
+import { ConflictError, openStore } from 'plimsoll';
 import { equal, rejects, test } from '../harness.ts';
 import { numbers, storeOf } from './store-support.ts';
 
@@ -9,13 +9,6 @@ test('put: each one is a revision', async () => {
     [{ revision: 2 }, { revision: 3 }, { revision: 4 }],
   );
   equal([numbers(store, 'a'), numbers(store, 'b'), store.revision], ['a(2,4,2)', 'b(3,3,1)', 4]);
-});
-
-test('put: after a delete a key begins anew', async () => {
-  const store = await storeOf('a');
-  await store.delete('a');
-  await store.put('a', 'x');
-  equal(numbers(store, 'a'), 'a(4,4,1)');
 });
 
 test('put: the state is there when the call returns, before it is awaited', async () => {
@@ -61,26 +54,6 @@ test('delete: a key, and a key that is not there', async () => {
   equal(await store.delete('a'), { revision: 3, deleted: 0 });
   equal([store.get('a'), store.get('a', { revision: 2 })?.value], [undefined, 'value of a']);
 });
-
-const DELETES: [KeyRange, string[]][] = [
-  [{ prefix: '' }, []],
-  [{ prefix: 'c' }, ['a', 'b', 'd']],
-  [{ start: 'a', end: 'c' }, ['c', 'c/x', 'd']],
-  [{ start: 'c' }, ['a', 'b']],
-  [{ start: 'd', end: 'a' }, ['a', 'b', 'c', 'c/x', 'd']],
-];
-
-for (const [range, left] of DELETES) {
-  test(`delete: ${JSON.stringify(range)} in one revision`, async () => {
-    const store = await storeOf('a', 'b', 'c', 'c/x', 'd');
-    const { deleted, revision } = await store.delete(range);
-    equal([deleted, revision], [5 - left.length, left.length === 5 ? 6 : 7]);
-    equal(
-      store.range({ prefix: '' }).kvs.map(({ key }) => key),
-      left,
-    );
-  });
-}
 
 test('delete: prevKv returns the states before, in key order', async () => {
   const store = await storeOf('b', 'a');

@@ -20,7 +20,7 @@ async function openData() {
 
 test('memory backend: a store of bytes as a backend', async () => {
   const { data, backend } = await openData();
-  equal(backend.capabilities, { progress: true, writable: true });
+  equal(backend.capabilities, { progress: true, writable: true, leases: true });
   const { revision, succeeded, responses } = await backend.txn(PUT);
   equal([revision, succeeded, responses], [2, true, [{ type: 'put' }]]);
   equal(await backend.status({}), { identity: data.identity, revision: 2 });
@@ -61,7 +61,7 @@ test('faulty backend: calls fail before or after they had an effect', async () =
     equal((await rejects(faulty.range({ ranges: [ALL] }), { class: Error })) === mine, true);
   }
   equal((await faulty.range({ ranges: [ALL] })).count, 1);
-  equal(faulty.calls, { range: 3, status: 0, watch: 0, txn: 2, compact: 0 });
+  equal(faulty.calls, { range: 3, status: 0, watch: 0, txn: 2, compact: 0, leases: 0 });
   await data.close();
 });
 

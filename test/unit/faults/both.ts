@@ -2,7 +2,8 @@ import { createMemoryBackend } from '../../../src/backends/memory-backend.ts';
 import { type OpenStoreOptions, openStore } from '../../../src/open-store.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
-import type { Store, Watch } from '../../../src/types/store.ts';
+import type { Store } from '../../../src/types/store.ts';
+import type { Watch } from '../../../src/types/watch.ts';
 
 export interface Opened {
   readonly store: Store<string>;

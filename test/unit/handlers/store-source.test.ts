@@ -7,7 +7,8 @@ import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { CompactedError, IdentityChangedError } from '../../../src/types/errors.ts';
 import type { WatchBatch, WatchEvent } from '../../../src/types/event.ts';
 import type { KeyValue } from '../../../src/types/revision.ts';
-import type { Store, WatchOptions } from '../../../src/types/store.ts';
+import type { Store } from '../../../src/types/store.ts';
+import type { WatchOptions } from '../../../src/types/watch.ts';
 
 /** As much of a store as a source uses: one map, one log, watches that can be broken. */
 class FakeStore {

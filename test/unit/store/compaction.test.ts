@@ -161,7 +161,7 @@ describe('what is left', () => {
     const parts = openHistory();
     for (let revision = 1; revision <= 17; revision++) {
       parts.applier.compact(revision, 'compact');
-      while (!parts.mvcc.compactStep(1)) {
+      while (!parts.mvcc.state.compactStep(1)) {
         parts.mvcc.core.verify();
         for (const [at, state] of STATES) if (at >= revision) expect(parts.at('foo', at)).toBe(state);
       }

@@ -4,13 +4,15 @@ import { Applier } from '../../../src/store/applier.ts';
 import type { Change } from '../../../src/store/commit.ts';
 import { KeySpace } from '../../../src/store/keyspace.ts';
 import { Mvcc } from '../../../src/store/mvcc.ts';
+import { VersionedState } from '../../../src/store/state.ts';
 import type { Retention } from '../../../src/store/retention.ts';
 import { PlainValues } from '../../../src/store/values.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { WatchBatch } from '../../../src/types/event.ts';
 import type { Key, KeyRange, KeyValue, Revision } from '../../../src/types/revision.ts';
-import type { Store, Watch, WatchOptions } from '../../../src/types/store.ts';
+import type { Store } from '../../../src/types/store.ts';
+import type { Watch, WatchOptions } from '../../../src/types/watch.ts';
 import { WatchHub } from '../../../src/watch/hub.ts';
 
 /** An embedded store on a clock that stands still. */
@@ -115,14 +117,15 @@ export type Sketch = readonly ['put' | 'delete', string] | readonly ['put' | 'de
 export class Parts {
   readonly clock: VirtualClock = createVirtualClock();
   readonly mvcc: Mvcc<string, string>;
-  readonly hub: WatchHub<string, string>;
+  readonly hub: WatchHub;
   readonly applier: Applier<string, string>;
 
   constructor(options: { retention?: Retention; revision?: Revision } = {}) {
     const values = new PlainValues<string>();
     const { revision = 1, retention = {} } = options;
-    this.mvcc = new Mvcc({ module: coreModule(), keys: new KeySpace<string>('utf8'), values, revision });
-    this.hub = new WatchHub(this.mvcc, { isStarted: true });
+    const keys = new KeySpace<string>('utf8');
+    this.mvcc = new Mvcc(new VersionedState({ module: coreModule(), keys, revision }), keys, values);
+    this.hub = new WatchHub(this.mvcc.state, { clock: this.clock, isStarted: true, watchesMax: 1000 });
     this.applier = new Applier({ mvcc: this.mvcc, listener: this.hub, clock: this.clock, retention });
   }
 
@@ -145,7 +148,7 @@ export class Parts {
   changes(revision: Revision, sketches: readonly Sketch[]): Change[] {
     const made = new Map<string, Change>();
     return sketches.map(([type, text, cell = `${text}@${revision}`]) => {
-      const slot = this.mvcc.slotOf(text, this.mvcc.window.revision);
+      const slot = this.mvcc.state.slotOf(text, this.mvcc.window.revision);
       const { core } = this.mvcc;
       const stored = slot < 0 ? undefined : { create: core.createRevision(slot), version: core.version(slot) };
       const own = made.get(text);
@@ -166,13 +169,13 @@ export class Parts {
   }
 
   watch(range: KeyRange, options: WatchOptions = {}): Reader<string> {
-    return new Reader(this.hub.open(this.mvcc.resolve(range, 'watch'), options, { identity: 'parts', epoch: 1 }));
+    return new Reader(this.hub.open(this.mvcc, this.mvcc.resolve(range, 'watch'), options, { identity: 'parts', epoch: 1 }));
   }
 
   /** The key at a revision as `foo(2,3,2)`, or the error's name and smallest legal revision. */
   at(key: string, revision: Revision): string {
     try {
-      const slot = this.mvcc.slotOf(key, this.mvcc.window.readable(revision, 'get a key'));
+      const slot = this.mvcc.state.slotOf(key, this.mvcc.window.readable(revision, 'get a key'));
       return slot < 0 ? 'none' : brief(this.mvcc.kv(slot));
     } catch (error) {
       return `${(error as Error).name} ${(error as { minRevision?: number }).minRevision ?? ''}`.trim();

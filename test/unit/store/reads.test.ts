@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { CompactedError, FutureRevisionError, IdentityChangedError } from '../../../src/types/errors.ts';
-import type { RangeRequest, Store } from '../../../src/types/store.ts';
+import type { RangeRequest } from '../../../src/types/requests.ts';
+import type { Store } from '../../../src/types/store.ts';
 import { brief, open3kv, openTestStore } from './fixture.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DuplicateKeyError, LimitExceededError } from '../../../src/types/errors.ts';
-import type { Compare, Operation } from '../../../src/types/store.ts';
+import type { Compare, Operation } from '../../../src/types/txn.ts';
 import { brief, open3kv, openTestStore, Parts, Reader } from './fixture.ts';
 
 /**
@@ -183,7 +183,7 @@ describe('operations', () => {
     for (const request of [{ then: puts(129) }, { else: puts(129) }, { compare: compares(129) }]) {
       const error = await store.txn(request).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(LimitExceededError);
-      expect(error).toMatchObject({ limit: 'txnOperationsMax', max: 128, actual: 129 });
+      expect(error).toMatchObject({ limit: 'txnOperations', max: 128, actual: 129 });
     }
     expect(store.revision).toBe(2);
   });

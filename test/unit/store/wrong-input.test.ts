@@ -32,7 +32,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     TypeError,
     'Cannot range over keys: unknown option limits',
   ],
-  ...['ttlMs', 'lease', 'expects', 'if'].map((name): [string, Call, ErrorClass, string] => [
+  ...['ttl', 'leaseId', 'expects', 'if'].map((name): [string, Call, ErrorClass, string] => [
     `put: the option ${name}`,
     (s) => s.put('a', 1, bad({ [name]: 1 })),
     TypeError,
@@ -77,15 +77,15 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   ],
   [
     'txn: a put with a lease',
-    (s) => s.txn({ then: [bad({ type: 'put', key: 'a', value: 1, lease: '7' })] }),
+    (s) => s.txn({ then: [bad({ type: 'put', key: 'a', value: 1, lease: 7 })] }),
     TypeError,
-    'Cannot run a transaction: unknown member of a put lease',
+    'Cannot run a transaction: the lease is not a decimal id',
   ],
   [
     'txn: a compare of a range',
     (s) => s.txn({ compare: [bad({ key: 'a', end: 'b', target: 'mod', result: '=', value: 1 })] }),
     TypeError,
-    'Cannot run a transaction: unknown member of a compare end',
+    'Cannot run a transaction: a range has exactly one of key,',
   ],
   [
     'compact: a misspelt option',
@@ -132,12 +132,12 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'Cannot get a key: the key is not a string',
   ],
   ['get: a lone surrogate', (s) => s.get('a\udc00'), TypeError, 'Cannot get a key: the key has a lone surrogate'],
-  ['get: too long', (s) => s.get(LONG), LimitExceededError, 'Cannot get a key: keyBytesMax is 65535, got 65536'],
+  ['get: too long', (s) => s.get(LONG), LimitExceededError, 'Cannot get a key: keyBytes is 65535, got 65536'],
   [
     'get: too long in bytes only',
     (s) => s.get('\u00e9'.repeat(32_768)),
     LimitExceededError,
-    'Cannot get a key: keyBytesMax is 65535, got 65536',
+    'Cannot get a key: keyBytes is 65535, got 65536',
   ],
   [
     'get: a broken revision',
@@ -430,7 +430,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'txn: a lease that is no id',
     (s) => s.txn({ compare: [{ key: 'a', target: 'lease', result: '=', value: '-1' }] }),
     TypeError,
-    'Cannot run a transaction: compare.value is not a decimal lease id',
+    'Cannot run a transaction: the lease is not a decimal id',
   ],
   [
     'txn: aborted before',
@@ -571,7 +571,7 @@ describe('wrong calls', () => {
       [
         () => store.put(new Uint8Array(65_536), 1),
         LimitExceededError,
-        'Cannot put a key: keyBytesMax is 65535, got 65536',
+        'Cannot put a key: keyBytes is 65535, got 65536',
       ],
     ];
     for (const [call, expected, message] of calls) {

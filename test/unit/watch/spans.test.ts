@@ -29,7 +29,7 @@ const start = async (parts: Parts, fromRevision: number) => {
 describe('floors', () => {
   it('5, M15: after a first list at 20, reads start at 20 and watches at 21', async () => {
     const parts = new Parts({ revision: 0 });
-    parts.mvcc.publish({ revision: 20, changes: parts.changes(20, [['put', 'a']]) }, 'apply the first list');
+    parts.mvcc.state.publish({ revision: 20, changes: parts.changes(20, [['put', 'a']]) }, 'apply the first list');
     parts.mvcc.window.prime(20);
     expect([await start(parts, 20), await start(parts, 21)]).toEqual(['CompactedError 21', 'nothing']);
     expect([parts.at('a', 20), parts.at('a', 19)]).toEqual(['a(20,20,1)', 'CompactedError 20']);

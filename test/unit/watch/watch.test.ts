@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ClosedError, CompactedError, IdentityChangedError } from '../../../src/types/errors.ts';
-import type { WatchOptions } from '../../../src/types/store.ts';
+import type { WatchOptions } from '../../../src/types/watch.ts';
 import { brief, open3kv, openTestStore, Reader, settle } from '../store/fixture.ts';
 
 /**

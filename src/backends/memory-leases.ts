@@ -1,0 +1,80 @@
+import { Lessor } from '../lease/lessor.ts';
+import type { Change } from '../store/commit.ts';
+import type { Clock } from '../types/clock.ts';
+import { ClosedError, LeaseLostError } from '../types/errors.ts';
+import type { Lease, LeaseId } from '../types/lease.ts';
+import type { Random } from '../types/random.ts';
+import type { Revision } from '../types/revision.ts';
+import { type LeaseCalls, MemoryLease } from './memory-lease.ts';
+
+export interface MemoryLeasesOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly leasesMax: number;
+  /** Commits what is due; called by the timer. */
+  readonly onDue: () => void;
+}
+
+/**
+ * The leases of an embedded store: the books, kept in step with what is committed, and the handles of those who were
+ * granted one. What is due it only names; the engine deletes the keys, since it alone commits.
+ */
+export class MemoryLeases {
+  readonly lessor: Lessor;
+  readonly #clock: Clock;
+  readonly #handles = new Map<LeaseId, MemoryLease>();
+
+  constructor(options: MemoryLeasesOptions) {
+    const { clock, random, leasesMax, onDue } = options;
+    this.#clock = clock;
+    this.lessor = new Lessor({ clock, random, leasesMax, onDue });
+  }
+
+  /** The next lease to expire now; its keys in no order. */
+  due(): { readonly id: LeaseId; readonly texts: string[] } | undefined {
+    if (this.lessor.size === 0) return undefined;
+    const record = this.lessor.next(this.#clock.now());
+    return record === undefined ? undefined : { id: record.id, texts: this.lessor.keys(record) };
+  }
+
+  grant(ttlMs: number, id: LeaseId | undefined, calls: LeaseCalls, action: string): Lease {
+    const record = this.lessor.grant(ttlMs, id, action);
+    const handle = new MemoryLease(record.id, record.ttlMs, calls);
+    this.#handles.set(record.id, handle);
+    return handle;
+  }
+
+  /** The lease is gone, with its keys, as of a revision. Whoever holds it hears of it in a microtask of its own (M8). */
+  lost(leaseId: LeaseId, end: 'expired' | 'revoked', revision: Revision): void {
+    this.lessor.remove(leaseId);
+    const handle = this.#handles.get(leaseId);
+    if (handle === undefined) return;
+    this.#handles.delete(leaseId);
+    handle.lose(new LeaseLostError({ leaseId, end, revision }));
+  }
+
+  /**
+   * Follows a commit that was published: keys to the leases they have now, off those they had. `before` is the lease of a key
+   * before the commit.
+   */
+  follow(changes: readonly Change[], before: ReadonlyMap<string, LeaseId>): void {
+    const after = new Map<string, LeaseId>();
+    for (const { text, lease } of changes) after.set(text, lease);
+    for (const [text, to] of after) {
+      const from = before.get(text) ?? '0';
+      this.lessor.move(text, from === '0' ? undefined : from, to === '0' ? undefined : to);
+    }
+    // A lease that was made for a key which the same transaction deleted has none.
+    for (const { lease } of changes) {
+      const record = lease === '0' ? undefined : this.lessor.get(lease);
+      if (record?.keyed === true && this.lessor.keys(record).length === 0) this.lessor.remove(lease);
+    }
+  }
+
+  close(): void {
+    this.lessor.close();
+    const closed = new ClosedError('use a lease');
+    for (const handle of this.#handles.values()) handle.lose(closed);
+    this.#handles.clear();
+  }
+}

@@ -1,0 +1,204 @@
+import type { KeySpace } from '../store/keyspace.ts';
+import type { Backend, BackendLeases, BackendPosition } from '../types/backend.ts';
+import type { Clock } from '../types/clock.ts';
+import { ClosedError, LeaseLostError, LeaseNotFoundError, UnsupportedError } from '../types/errors.ts';
+import type {
+  GrantLeaseOptions,
+  Lease,
+  LeaseId,
+  LeaseStatus,
+  RevokeLeaseResult,
+  TimeToLiveOptions,
+} from '../types/lease.ts';
+import type { Key, Revision } from '../types/revision.ts';
+
+export interface ReplicaLeasesOptions {
+  readonly backend: Backend;
+  readonly clock: Clock;
+  readonly keys: KeySpace<Key>;
+  /** Runs a call of the backend, ended by the store's close and by the signal. */
+  readonly call: <T extends BackendPosition>(
+    action: string,
+    start: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ) => Promise<T>;
+  /** Resolves when the revision is applied here (M3). */
+  readonly untilApplied: (revision: Revision, signal: AbortSignal | undefined) => Promise<void>;
+}
+
+/** The leases of a replica: the backend has them; here are the handles of those who were granted one. */
+export class ReplicaLeases {
+  readonly #options: ReplicaLeasesOptions;
+  readonly #handles = new Map<LeaseId, ReplicaLease>();
+
+  constructor(options: ReplicaLeasesOptions) {
+    this.#options = options;
+  }
+
+  async grant({ ttlMs, id }: GrantLeaseOptions, action: string, signal: AbortSignal | undefined): Promise<Lease> {
+    const { clock } = this.#options;
+    const sentAt = clock.now();
+    const granted = await this.#call(action, signal, (leases, aborted) =>
+      leases.grant(id === undefined ? { ttlMs, signal: aborted } : { ttlMs, id, signal: aborted }),
+    );
+    const handle = new ReplicaLease(granted.id, granted.ttlMs, this, clock);
+    handle.renewed(sentAt);
+    this.#handles.set(granted.id, handle);
+    return handle;
+  }
+
+  /** Without a handle: for a put that makes a lease for its key. */
+  async grantId(ttlMs: number, action: string, signal: AbortSignal | undefined): Promise<LeaseId> {
+    const { id } = await this.#call(action, signal, (leases, aborted) => leases.grant({ ttlMs, signal: aborted }));
+    return id;
+  }
+
+  /** Handles of leases that are not known to be gone. */
+  get size(): number {
+    return this.#handles.size;
+  }
+
+  /** Revokes a lease that nobody has heard of. If that fails, it expires by itself. */
+  forget(id: LeaseId): void {
+    const action = 'revoke a lease';
+    this.#call(action, undefined, (leases, signal) => leases.revoke({ id, signal })).then(
+      () => {},
+      () => {},
+    );
+  }
+
+  async keepAlive(id: LeaseId, action: string, signal: AbortSignal | undefined): Promise<{ readonly ttlMs: number }> {
+    const sentAt = this.#options.clock.now();
+    try {
+      const { ttlMs } = await this.#call(action, signal, (leases, aborted) =>
+        leases.keepAlive({ id, signal: aborted }),
+      );
+      this.#handles.get(id)?.renewed(sentAt);
+      return { ttlMs };
+    } catch (error) {
+      if (error instanceof LeaseNotFoundError) this.#lost(id, 'expired', 0);
+      throw error;
+    }
+  }
+
+  async revoke(id: LeaseId, action: string, signal: AbortSignal | undefined): Promise<RevokeLeaseResult> {
+    const { revision, deleted } = await this.#call(action, signal, (leases, aborted) =>
+      leases.revoke({ id, signal: aborted }),
+    );
+    this.#lost(id, 'revoked', revision);
+    await this.#options.untilApplied(revision, signal);
+    return { revision, deleted };
+  }
+
+  async timeToLive(
+    id: LeaseId,
+    options: TimeToLiveOptions,
+    action: string,
+    signal: AbortSignal | undefined,
+  ): Promise<LeaseStatus | undefined> {
+    const { status } = await this.#call(action, signal, (leases, aborted) =>
+      leases.timeToLive({ id, keys: options.keys === true, signal: aborted }),
+    );
+    if (status === undefined) return undefined;
+    const { keys } = this.#options;
+    const { grantedTtlMs, remainingMs } = status;
+    if (options.keys !== true) return { id, grantedTtlMs, remainingMs };
+    const own = (status.keys ?? []).map((key) => keys.key(keys.textOfBytes(key, action)));
+    return { id, grantedTtlMs, remainingMs, keys: own };
+  }
+
+  async list(action: string, signal: AbortSignal | undefined): Promise<readonly LeaseId[]> {
+    const { leases } = await this.#call(action, signal, (backend, aborted) => backend.list({ signal: aborted }));
+    return leases;
+  }
+
+  /** The handle's own deadline has passed without a renewal, or the backend has said so. */
+  expired(id: LeaseId): void {
+    this.#lost(id, 'expired', 0);
+  }
+
+  /** The data were replaced, and the leases with them (D22), or the store is closed. */
+  end(reason: unknown): void {
+    for (const handle of this.#handles.values()) handle.lose(reason);
+    this.#handles.clear();
+  }
+
+  close(): void {
+    this.end(new ClosedError('use a lease'));
+  }
+
+  #lost(leaseId: LeaseId, end: 'expired' | 'revoked', revision: Revision): void {
+    const handle = this.#handles.get(leaseId);
+    if (handle === undefined) return;
+    this.#handles.delete(leaseId);
+    handle.lose(new LeaseLostError({ leaseId, end, revision }));
+  }
+
+  #call<T extends BackendPosition>(
+    action: string,
+    signal: AbortSignal | undefined,
+    ask: (leases: BackendLeases, aborted: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const { backend, call } = this.#options;
+    const { leases } = backend;
+    if (leases === undefined) throw new UnsupportedError(action, 'leases');
+    return call(action, (aborted) => ask(leases, aborted), signal);
+  }
+}
+
+/**
+ * A lease that a backend granted. Nobody tells when it expires, so the handle keeps the deadline itself, counted from when
+ * the last answered renewal was sent: never later than the backend's own.
+ */
+class ReplicaLease implements Lease {
+  readonly id: LeaseId;
+  readonly ttlMs: number;
+  readonly #leases: ReplicaLeases;
+  readonly #clock: Clock;
+  readonly #controller = new AbortController();
+  #deadline = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(id: LeaseId, ttlMs: number, leases: ReplicaLeases, clock: Clock) {
+    this.id = id;
+    this.ttlMs = ttlMs;
+    this.#leases = leases;
+    this.#clock = clock;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  keepAlive(): Promise<{ readonly ttlMs: number }> {
+    return this.#leases.keepAlive(this.id, 'keep a lease alive', undefined);
+  }
+
+  timeToLive(options: TimeToLiveOptions = {}): Promise<LeaseStatus | undefined> {
+    return this.#leases.timeToLive(this.id, options, 'read a lease', undefined);
+  }
+
+  revoke(): Promise<RevokeLeaseResult> {
+    return this.#leases.revoke(this.id, 'revoke a lease', undefined);
+  }
+
+  renewed(sentAt: number): void {
+    this.#deadline = Math.max(this.#deadline, sentAt + this.ttlMs);
+    this.#arm();
+  }
+
+  lose(reason: unknown): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    queueMicrotask(() => this.#controller.abort(reason));
+  }
+
+  /** One timer; renewals do not set it anew, it looks again when it fires. */
+  #arm(): void {
+    this.#cancel ??= this.#clock.after(Math.max(0, this.#deadline - this.#clock.now()), () => {
+      this.#cancel = undefined;
+      if (this.#clock.now() < this.#deadline) this.#arm();
+      else this.#leases.expired(this.id);
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import type { Limits } from '../types/limits.ts';
+import { KEY_BYTES_MAX } from './keyspace.ts';
+import { TXN_OPERATIONS_MAX } from './prepare-txn.ts';
+
+/** Every bound of a store; infinity is "none". */
+export type ResolvedLimits = Readonly<Record<keyof Limits, number>>;
+
+/** What is in force where nothing is said. The README of docs/store.md has the same table. */
+export const DEFAULT_LIMITS: ResolvedLimits = Object.freeze({
+  keyBytes: KEY_BYTES_MAX,
+  valueBytes: 1_572_864,
+  txnOperations: TXN_OPERATIONS_MAX,
+  txnBytes: 16_777_216,
+  storeBytes: Number.POSITIVE_INFINITY,
+  leases: 1_000_000,
+  watches: 1_000_000,
+  pins: 1000,
+});
+
+/** Fills in what is not said. Throws TypeError and RangeError that name the member. */
+export function resolveLimits(limits: Limits = {}): ResolvedLimits {
+  if (typeof limits !== 'object' || limits === null) {
+    throw new TypeError('Cannot open a store: limits is not an object');
+  }
+  const resolved: Record<keyof Limits, number> = { ...DEFAULT_LIMITS };
+  for (const [name, value] of Object.entries(limits) as [keyof Limits, unknown][]) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`Cannot open a store: unknown option limits.${name}`);
+    if (value === undefined) continue;
+    const max = name === 'keyBytes' ? KEY_BYTES_MAX : Number.MAX_SAFE_INTEGER;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1 || value > max) {
+      throw new RangeError(
+        `Cannot open a store: limits.${name} is ${String(value)}, allowed is an integer from 1 to ${max}`,
+      );
+    }
+    resolved[name] = value;
+  }
+  return Object.freeze(resolved);
+}

@@ -1,0 +1,135 @@
+import type { RangeSelection, SortTarget } from '../types/requests.ts';
+import type { Revision } from '../types/revision.ts';
+
+/** Which rows of a range and in which order: a `RangeSelection` that was checked, with every default filled in. */
+export interface PreparedSelection {
+  /** 0 is no limit. */
+  readonly limit: number;
+  readonly keysOnly: boolean;
+  readonly countOnly: boolean;
+  readonly target: SortTarget;
+  readonly isDescending: boolean;
+  /** `undefined` if no bound on revisions is set. */
+  readonly bounds: RevisionBounds | undefined;
+  /** Ascending keys and no bounds: the limit may cut while the index is walked (store:R10). */
+  readonly isPlain: boolean;
+}
+
+/** Inclusive; 0 is off (store:R11). */
+export interface RevisionBounds {
+  readonly minMod: Revision;
+  readonly maxMod: Revision;
+  readonly minCreate: Revision;
+  readonly maxCreate: Revision;
+}
+
+/** What rows have to have to be selected and sorted. */
+export interface SortableRow {
+  readonly createRevision: Revision;
+  readonly modRevision: Revision;
+  readonly version: number;
+}
+
+export const SELECTION_NAMES = [
+  'limit',
+  'keysOnly',
+  'countOnly',
+  'sortTarget',
+  'sortOrder',
+  'minModRevision',
+  'maxModRevision',
+  'minCreateRevision',
+  'maxCreateRevision',
+] as const;
+
+const TARGETS: readonly SortTarget[] = ['key', 'version', 'create', 'mod', 'value'];
+const ORDERS = ['ascend', 'descend'] as const;
+
+/** Throws TypeError and RangeError that name the member. */
+export function prepareSelection(selection: RangeSelection, action: string): PreparedSelection {
+  const { sortTarget = 'key', sortOrder = 'ascend', keysOnly, countOnly } = selection;
+  if (!TARGETS.includes(sortTarget)) {
+    throw new TypeError(`Cannot ${action}: sortTarget is ${String(sortTarget)}, allowed are ${TARGETS.join(', ')}`);
+  }
+  if (!ORDERS.includes(sortOrder)) {
+    throw new TypeError(`Cannot ${action}: sortOrder is ${String(sortOrder)}, allowed are ${ORDERS.join(' and ')}`);
+  }
+  const bounds = prepareBounds(selection, action);
+  return {
+    limit: checkLimit(selection.limit, action),
+    keysOnly: keysOnly === true,
+    countOnly: countOnly === true,
+    target: sortTarget,
+    isDescending: sortOrder === 'descend',
+    bounds,
+    isPlain: bounds === undefined && sortTarget === 'key' && sortOrder === 'ascend',
+  };
+}
+
+/** 0 and below are "no limit" (store:C07). Throws RangeError for what is no safe integer. */
+export function checkLimit(limit: number | undefined, action: string): number {
+  if (limit === undefined) return 0;
+  if (!Number.isSafeInteger(limit)) throw new RangeError(`Cannot ${action}: the limit is not a safe integer`);
+  return Math.min(Math.max(limit, 0), 0x7fffffff);
+}
+
+function prepareBounds(selection: RangeSelection, action: string): RevisionBounds | undefined {
+  const bound = (name: 'minModRevision' | 'maxModRevision' | 'minCreateRevision' | 'maxCreateRevision') => {
+    const value = selection[name];
+    if (value === undefined) return 0;
+    if (Number.isSafeInteger(value) && value >= 0) return value;
+    throw new RangeError(`Cannot ${action}: ${name} is ${String(value)}, allowed is a safe integer from 0 on`);
+  };
+  const bounds = {
+    minMod: bound('minModRevision'),
+    maxMod: bound('maxModRevision'),
+    minCreate: bound('minCreateRevision'),
+    maxCreate: bound('maxCreateRevision'),
+  };
+  return bounds.minMod + bounds.maxMod + bounds.minCreate + bounds.maxCreate === 0 ? undefined : bounds;
+}
+
+/** Whether a row lies within the bounds. */
+export function isWithin(row: SortableRow, bounds: RevisionBounds | undefined): boolean {
+  if (bounds === undefined) return true;
+  const { minMod, maxMod, minCreate, maxCreate } = bounds;
+  if (row.modRevision < minMod || (maxMod !== 0 && row.modRevision > maxMod)) return false;
+  return row.createRevision >= minCreate && (maxCreate === 0 || row.createRevision <= maxCreate);
+}
+
+/**
+ * Selects and sorts rows that come in ascending key order. Sorting is stable, and the order of ties is that of the keys in
+ * both directions (store:R8). Returns the page, and whether the limit cut rows off.
+ */
+export function select<R extends SortableRow>(
+  rows: readonly R[],
+  selection: PreparedSelection,
+  compareValues: (a: R, b: R) => number,
+): { readonly page: readonly R[]; readonly more: boolean } {
+  const { limit, bounds, target, isDescending } = selection;
+  let chosen = bounds === undefined ? rows : rows.filter((one) => isWithin(one, bounds));
+  if (target !== 'key') {
+    const compare = comparator(target, compareValues);
+    chosen = [...chosen].sort(isDescending ? (a, b) => compare(b, a) : compare);
+  } else if (isDescending) {
+    chosen = [...chosen].reverse();
+  }
+  const more = limit > 0 && chosen.length > limit;
+  return { page: more ? chosen.slice(0, limit) : chosen, more };
+}
+
+function comparator<R extends SortableRow>(
+  target: Exclude<SortTarget, 'key'>,
+  compareValues: (a: R, b: R) => number,
+): (a: R, b: R) => number {
+  switch (target) {
+    case 'version':
+      return (a, b) => a.version - b.version;
+    case 'create':
+      return (a, b) => a.createRevision - b.createRevision;
+    case 'mod':
+      return (a, b) => a.modRevision - b.modRevision;
+    case 'value':
+      return compareValues;
+  }
+}

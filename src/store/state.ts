@@ -1,0 +1,272 @@
+import { Core, type CoreNeed } from '../core/core.ts';
+import type { CoreOptions } from '../core/instance.ts';
+import { StoreFullError } from '../types/errors.ts';
+import type { ResolvedRange } from '../types/resolved-range.ts';
+import type { Revision } from '../types/revision.ts';
+import type { WatchFilter } from '../types/watch.ts';
+import type { Commit } from './commit.ts';
+import { Window } from './window.ts';
+
+/**
+ * A delete adds a version before compaction can take any away. Puts leave room for so many, or a full store could never
+ * be emptied.
+ */
+const DELETES_AHEAD = 7;
+/**
+ * Freed memory may be in pieces too small to promise that room again; a store that holds only this part of the versions
+ * that once filled it has it all the same.
+ */
+const EMPTIED_PART = 0.75;
+
+const ALL_KEYS = { start: new Uint8Array(0), end: new Uint8Array(0) };
+
+/** Key text to bytes, for the core; a `KeySpace` has this shape. */
+export interface KeyEncoding {
+  readonly mode: 'utf8' | 'bytes';
+  bytes(text: string): Uint8Array;
+  byteLength(text: string): number;
+}
+
+export interface StateOptions extends CoreOptions {
+  readonly module: WebAssembly.Module;
+  readonly keys: KeyEncoding;
+  /** Revision of the empty state: 1 for an embedded store (store:R1), 0 for a replica before its first snapshot. */
+  readonly revision: Revision;
+}
+
+/**
+ * The versioned state of one store: what every key was at every readable revision. Embedded stores and replicas share
+ * it; they differ in who makes the commits.
+ *
+ * ```text
+ *   key text --Map--> key id --core--> versions of the key, by commit revision --slot--> value cell (JS array)
+ *                                        \__ log: slots in commit order           \____> lease, if any (JS map)
+ * ```
+ *
+ * One applier: `publish` is the only way state changes, and it publishes (revision, snapshot) together. Nothing here
+ * calls user code; values were admitted before (M8), and `Mvcc` makes rows of them.
+ */
+export class VersionedState {
+  readonly #options: StateOptions;
+  #core: Core;
+  #window: Window;
+  /** Key text to key id: an exact look-up needs no order, and this one does not cross into the core. */
+  #ids = new Map<string, number>();
+  #texts: string[] = [];
+  #cells: unknown[] = [];
+  #leases = new Map<number, string>();
+  /** Most versions that were there when a put was refused. */
+  #fullVersions = 0;
+
+  constructor(options: StateOptions) {
+    this.#options = options;
+    this.#core = new Core(options.module, options);
+    this.#window = new Window(options.revision);
+  }
+
+  get window(): Window {
+    return this.#window;
+  }
+
+  get core(): Core {
+    return this.#core;
+  }
+
+  /** Forgets everything, for a replica whose data were replaced (M24). Watchers are the caller's affair. */
+  clear(): void {
+    this.#core = new Core(this.#options.module, this.#options);
+    this.#window = new Window(this.#options.revision);
+    this.#ids = new Map();
+    this.#texts = [];
+    this.#cells = [];
+    this.#leases = new Map();
+    this.#fullVersions = 0;
+  }
+
+  /**
+   * Forgets everything and starts with one list, as its first (M15). Throws `StoreFullError` with nothing changed: until
+   * the list is in, the old state is kept beside the new one.
+   */
+  restart(list: Commit, action: string): void {
+    const old = {
+      core: this.#core,
+      window: this.#window,
+      ids: this.#ids,
+      texts: this.#texts,
+      cells: this.#cells,
+      leases: this.#leases,
+    };
+    this.clear();
+    try {
+      this.publish(list, action);
+    } catch (error) {
+      this.#core = old.core;
+      this.#window = old.window;
+      this.#ids = old.ids;
+      this.#texts = old.texts;
+      this.#cells = old.cells;
+      this.#leases = old.leases;
+      throw error;
+    }
+    this.#window.prime(list.revision);
+  }
+
+  /** Applies one commit. Throws `StoreFullError` with nothing changed. */
+  publish(commit: Commit, action: string): void {
+    this.#reserve(commit, action);
+    const core = this.#core;
+    const { keys } = this.#options;
+    for (const change of commit.changes) {
+      let id = this.#ids.get(change.text);
+      if (id === undefined) {
+        id = core.internKey(keys.mode === 'utf8' ? change.text : keys.bytes(change.text));
+        this.#ids.set(change.text, id);
+        this.#texts[id] = change.text;
+      }
+      const { modRevision, createRevision, version } = change;
+      const isDelete = change.type === 'delete';
+      const slot = core.append(id, commit.revision, modRevision, createRevision, version, 0, isDelete);
+      this.#cells[slot] = change.cell;
+      if (change.lease !== '0') this.#leases.set(slot, change.lease);
+    }
+    this.#window.advance(commit.revision, commit.after);
+  }
+
+  /** One slice of physical compaction; `true` when nothing is left to do. Never changes an answer (M16). */
+  compactStep(budget: number): boolean {
+    for (let left = budget; ; ) {
+      const step = this.#core.compactStep(this.#window.compactRevision, left);
+      for (const slot of step.freedSlots) {
+        this.#cells[slot] = undefined;
+        this.#leases.delete(slot);
+      }
+      for (const id of step.droppedKeys) {
+        this.#ids.delete(this.#texts[id] as string);
+        this.#texts[id] = '';
+      }
+      left -= step.entries;
+      if (step.done || left <= 0 || step.entries === 0) return step.done;
+    }
+  }
+
+  /** The live version of a key at a readable revision, -1 if there was none. */
+  slotOf(text: string, revision: Revision): number {
+    const id = this.#ids.get(text);
+    if (id === undefined) return -1;
+    const core = this.#core;
+    const slot = revision >= this.#window.revision ? core.headSlot(id) : core.slotAt(id, revision);
+    return slot < 0 || core.isTombstone(slot) ? -1 : slot;
+  }
+
+  /** Whether history holds a change of this key at exactly this commit. */
+  hasCommit(text: string, commit: Revision): boolean {
+    const id = this.#ids.get(text);
+    if (id === undefined) return false;
+    const slot = this.#core.slotAt(id, commit);
+    return slot >= 0 && this.#core.commitRevision(slot) === commit;
+  }
+
+  /** Live slots of a range in key order at a readable revision. A view: valid until the next call of the core. */
+  slots(range: ResolvedRange, revision: Revision, limit: number): Uint32Array {
+    return range.empty ? new Uint32Array(0) : this.#core.range(range.bytes, revision, limit);
+  }
+
+  count(range: ResolvedRange, revision: Revision): number {
+    return range.empty ? 0 : this.#core.count(range.bytes, revision);
+  }
+
+  textAt(slot: number): string {
+    return this.#texts[this.#core.keyOf(slot)] as string;
+  }
+
+  keyText(id: number): string {
+    return this.#texts[id] as string;
+  }
+
+  cellAt(slot: number): unknown {
+    return this.#cells[slot];
+  }
+
+  leaseAt(slot: number): string {
+    return this.#leases.size === 0 ? '0' : (this.#leases.get(slot) ?? '0');
+  }
+
+  // What a watch needs.
+
+  /** The first commit from `from` on with an event for this range and filter; 0 if there is none yet. */
+  nextCommit(range: ResolvedRange, from: Revision, filter: WatchFilter | undefined): Revision {
+    // Asked by each watcher that has read everything: not worth a call of the core.
+    return from > this.#window.revision ? 0 : this.#core.nextCommit(range.bytes, from, filterCode(filter));
+  }
+
+  /** Slots of the events of one commit. A view: valid until the next call of the core. */
+  eventsAt(range: ResolvedRange, commit: Revision, filter: WatchFilter | undefined): Uint32Array {
+    return this.#core.eventsAt(range.bytes, commit, filterCode(filter));
+  }
+
+  /** Log entries from a revision on: how far behind a watcher at that position is. */
+  entriesFrom(from: Revision): number {
+    return this.#core.entriesFrom(from);
+  }
+
+  /** The live version of an event's key at `before`, -1 if there was none or compaction took it (M29). */
+  previous(slot: number, before: Revision): number {
+    if (!this.#window.isReadable(before)) return -1;
+    const core = this.#core;
+    const previous = core.slotAt(core.keyOf(slot), before);
+    return previous < 0 || core.isTombstone(previous) ? -1 : previous;
+  }
+
+  // What retention needs (see RetainedLog).
+
+  entries(): number {
+    return this.#core.logEntries;
+  }
+
+  commitFromEnd(entries: number): Revision {
+    return this.#core.commitFromEnd(entries);
+  }
+
+  commitFrom(from: Revision): Revision {
+    return this.#core.nextCommit(ALL_KEYS, from, 0);
+  }
+
+  #reserve(commit: Commit, action: string): void {
+    const events = commit.changes.length;
+    let newKeys = 0;
+    let newKeyBytes = 0;
+    let longestKeyBytes = 0;
+    let hasPut = false;
+    for (const { text, type } of commit.changes) {
+      if (type === 'put') hasPut = true;
+      if (this.#ids.has(text)) continue;
+      const length = this.#options.keys.byteLength(text);
+      newKeys++;
+      newKeyBytes += length;
+      if (length > longestKeyBytes) longestKeyBytes = length;
+    }
+    const need = { events, newKeys, newKeyBytes, longestKeyBytes };
+    if (hasPut) this.#reserveWithRoom(need, action);
+    else this.#core.reserve(action, need);
+  }
+
+  #reserveWithRoom(need: CoreNeed, action: string): void {
+    const core = this.#core;
+    try {
+      core.reserve(action, { ...need, events: need.events + DELETES_AHEAD });
+    } catch (error) {
+      if (!(error instanceof StoreFullError)) throw error;
+      const { versions } = core.stats();
+      if (versions > this.#fullVersions * EMPTIED_PART) {
+        this.#fullVersions = Math.max(this.#fullVersions, versions);
+        throw error;
+      }
+      core.reserve(action, need);
+    }
+  }
+}
+
+function filterCode(filter: WatchFilter | undefined): 0 | 1 | 2 {
+  if (filter === undefined) return 0;
+  return filter === 'noput' ? 1 : 2;
+}

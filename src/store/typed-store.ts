@@ -1,0 +1,288 @@
+import { ClosedError, UnsupportedError } from '../types/errors.ts';
+import type {
+  GrantLeaseOptions,
+  Lease,
+  LeaseId,
+  LeaseStatus,
+  RevokeLeaseResult,
+  TimeToLiveOptions,
+} from '../types/lease.ts';
+import type { Pin, PinOptions } from '../types/pin.ts';
+import type {
+  DeleteOptions,
+  DeleteResult,
+  GetOptions,
+  PutEntry,
+  PutOptions,
+  PutResult,
+  RangeRequest,
+  RangeResult,
+  SignalOptions,
+} from '../types/requests.ts';
+import type { Key, KeyRange, KeyValue, Revision } from '../types/revision.ts';
+import type { CompactResult, PrefixOptions, Store, StoreStats } from '../types/store.ts';
+import type { TxnRequest, TxnResult } from '../types/txn.ts';
+import type { UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
+import type { Watch, WatchOptions } from '../types/watch.ts';
+import {
+  checkCompact,
+  checkExpect,
+  checkMembers,
+  checkOptions,
+  checkRange,
+  DELETE_NAMES,
+  deleteRange,
+  ENTRY_NAMES,
+  GRANT_NAMES,
+  NO_OPTIONS,
+  PREFIX_NAMES,
+  PUT_NAMES,
+  SIGNAL_NAMES,
+  TTL_NAMES,
+} from './checks.ts';
+import { checkDuplicates } from './duplicates.ts';
+import type { StoreEngine } from './engine.ts';
+import { Mvcc } from './mvcc.ts';
+import { preparePut } from './prepare-put.ts';
+import { prepareTxn } from './prepare-txn.ts';
+import { get, range } from './read.ts';
+import { runUpdate } from './update.ts';
+import { CodecValues, type ValuePolicy } from './values.ts';
+
+/**
+ * What users hold: checks requests at the door, encodes them, and hands them to the engine. The whole store and each
+ * `prefix` of it are one of these, over one engine.
+ */
+export class TypedStore<V, K extends Key> implements Store<V, K> {
+  readonly #engine: StoreEngine;
+  readonly #mvcc: Mvcc<V, K>;
+  /** Of a prefix; closing it closes nothing but its watches. */
+  readonly #isPart: boolean;
+  #isClosed = false;
+
+  constructor(engine: StoreEngine, mvcc: Mvcc<V, K>, options: { readonly isPart: boolean } = { isPart: false }) {
+    this.#engine = engine;
+    this.#mvcc = mvcc;
+    this.#isPart = options.isPart;
+  }
+
+  get revision(): Revision {
+    this.#beginRead('read the revision');
+    return this.#mvcc.window.revision;
+  }
+
+  get compactRevision(): Revision {
+    this.#beginRead('read the compact revision');
+    return this.#mvcc.window.compactRevision;
+  }
+
+  get epoch(): number {
+    return this.#engine.epoch;
+  }
+
+  get identity(): string {
+    return this.#engine.identity;
+  }
+
+  async ready(options: SignalOptions = NO_OPTIONS): Promise<void> {
+    const action = 'wait for the store';
+    checkOptions(options, SIGNAL_NAMES, action);
+    options.signal?.throwIfAborted();
+    this.#checkOpen(action);
+    return this.#engine.ready(options.signal);
+  }
+
+  get(key: K, options: GetOptions = NO_OPTIONS): KeyValue<V, K> | undefined {
+    const action = 'get a key';
+    this.#beginRead(action);
+    return get(this.#mvcc, key, options, this.#engine);
+  }
+
+  range(request: RangeRequest<K>): RangeResult<V, K> {
+    const action = 'range over keys';
+    this.#beginRead(action);
+    return range(this.#mvcc, request, this.#engine);
+  }
+
+  async put(key: K, value: V | undefined, options: PutOptions = NO_OPTIONS): Promise<PutResult<V, K>> {
+    const action = 'put a key';
+    this.#beginWrite(action);
+    try {
+      checkOptions(options, PUT_NAMES, action);
+      const { signal, expect } = options;
+      const expected = checkExpect(expect, action);
+      signal?.throwIfAborted();
+      const put = preparePut(this.#mvcc, key, value, options, action);
+      return this.#engine.put(this.#mvcc, put, expected, { action, signal });
+    } finally {
+      this.#engine.endWrite();
+    }
+  }
+
+  async putAll(
+    entries: readonly PutEntry<V, K>[],
+    options: SignalOptions = NO_OPTIONS,
+  ): Promise<{ revision: Revision }> {
+    const action = 'put keys';
+    this.#beginWrite(action);
+    try {
+      checkOptions(options, SIGNAL_NAMES, action);
+      options.signal?.throwIfAborted();
+      if (!Array.isArray(entries)) throw new TypeError(`Cannot ${action}: the entries are not an array`);
+      const then = entries.map((entry: PutEntry<V, K>) => {
+        checkMembers(entry, ENTRY_NAMES, action, 'an entry is not an object', 'member of an entry');
+        return preparePut(this.#mvcc, entry.key, entry.value, entry, action);
+      });
+      const txn = { compare: [], then, else: [] };
+      checkDuplicates(txn, (text) => this.#mvcc.keys.key(text), action);
+      const answer = this.#engine.txn(this.#mvcc, txn, { action, signal: options.signal });
+      return answer instanceof Promise ? answer.then(({ revision }) => ({ revision })) : { revision: answer.revision };
+    } finally {
+      this.#engine.endWrite();
+    }
+  }
+
+  async delete(target: K | KeyRange<K>, options: DeleteOptions = NO_OPTIONS): Promise<DeleteResult<V, K>> {
+    const action = 'delete keys';
+    this.#beginWrite(action);
+    try {
+      checkOptions(options, DELETE_NAMES, action);
+      const { signal, expect, prevKv } = options;
+      const expected = checkExpect(expect, action);
+      signal?.throwIfAborted();
+      const resolved = this.#mvcc.resolve(deleteRange(target, expected !== undefined, action), action);
+      const request = { type: 'delete', range: resolved, prevKv: prevKv === true } as const;
+      return this.#engine.delete(this.#mvcc, request, expected, { action, signal });
+    } finally {
+      this.#engine.endWrite();
+    }
+  }
+
+  async txn(request: TxnRequest<V, K>, options: SignalOptions = NO_OPTIONS): Promise<TxnResult<V, K>> {
+    const action = 'run a transaction';
+    this.#beginWrite(action);
+    try {
+      checkOptions(options, SIGNAL_NAMES, action);
+      options.signal?.throwIfAborted();
+      const prepared = prepareTxn(this.#mvcc, request, this.#engine.limits.txnOperations);
+      return this.#engine.txn(this.#mvcc, prepared, { action, signal: options.signal });
+    } finally {
+      this.#engine.endWrite();
+    }
+  }
+
+  update<R>(fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>, options: UpdateOptions = {}): Promise<UpdateResult<R>> {
+    return runUpdate(this, fn, options);
+  }
+
+  watch(selected: KeyRange<K>, options: WatchOptions = NO_OPTIONS): Watch<V, K> {
+    const action = 'watch';
+    this.#checkOpen(action);
+    checkRange(selected, action);
+    const resolved = this.#mvcc.resolve(selected, action);
+    this.#engine.checkCovers(resolved, action);
+    return this.#engine.watch(this.#mvcc, resolved, options);
+  }
+
+  async compact(revision: Revision, options: SignalOptions = NO_OPTIONS): Promise<CompactResult> {
+    const action = 'compact';
+    this.#beginWrite(action);
+    this.#engine.endWrite();
+    checkOptions(options, SIGNAL_NAMES, action);
+    options.signal?.throwIfAborted();
+    checkCompact(revision, action);
+    return this.#engine.compact(revision, { action, signal: options.signal });
+  }
+
+  pin(revision: Revision, options: PinOptions): Pin {
+    this.#beginRead('pin a revision');
+    return this.#engine.pin(revision, options);
+  }
+
+  async grantLease(options: GrantLeaseOptions & SignalOptions): Promise<Lease> {
+    const call = this.#leaseCall('grant a lease', options, GRANT_NAMES);
+    return this.#engine.grantLease(options, call);
+  }
+
+  async revokeLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<RevokeLeaseResult> {
+    return this.#engine.revokeLease(id, this.#leaseCall('revoke a lease', options, SIGNAL_NAMES));
+  }
+
+  async keepAliveLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<{ readonly ttlMs: number }> {
+    return this.#engine.keepAliveLease(id, this.#leaseCall('keep a lease alive', options, SIGNAL_NAMES));
+  }
+
+  async leaseTimeToLive(
+    id: LeaseId,
+    options: TimeToLiveOptions & SignalOptions = NO_OPTIONS,
+  ): Promise<LeaseStatus | undefined> {
+    const call = this.#leaseCall('read a lease', options, TTL_NAMES);
+    return this.#engine.leaseTimeToLive(id, options, call);
+  }
+
+  async leases(options: SignalOptions = NO_OPTIONS): Promise<readonly LeaseId[]> {
+    return this.#engine.leases(this.#leaseCall('list leases', options, SIGNAL_NAMES));
+  }
+
+  prefix<W = V>(prefix: K, options: PrefixOptions<W> = NO_OPTIONS): Store<W, K> {
+    const action = 'open a prefix';
+    this.#checkOpen(action);
+    checkMembers(options, PREFIX_NAMES, action, 'the options are not an object', 'option');
+    const { keys, values, state } = this.#mvcc;
+    const { codec } = options;
+    const own = codec === undefined ? (values as unknown as ValuePolicy<W>) : CodecValues.of(values, codec, action);
+    return new TypedStore(this.#engine, new Mvcc(state, keys.below(prefix, action), own), { isPart: true });
+  }
+
+  async createSnapshot(options: SignalOptions = NO_OPTIONS): Promise<Uint8Array> {
+    const action = 'create a snapshot';
+    this.#beginRead(action);
+    checkOptions(options, SIGNAL_NAMES, action);
+    options.signal?.throwIfAborted();
+    if (this.#isPart) throw new UnsupportedError(action, 'a snapshot of a prefix');
+    return this.#engine.createSnapshot({ action, signal: options.signal });
+  }
+
+  stats(): StoreStats {
+    this.#checkPart('read the stats');
+    return this.#engine.stats();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (!this.#isPart) return this.#engine.close();
+    this.#engine.endWatches(this.#mvcc as unknown as Mvcc<never, never>);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** All user code of a write (getters, codecs) and, embedded, the commit itself happen in one turn, up to `endWrite`. */
+  #beginWrite(action: string): void {
+    this.#checkPart(action);
+    this.#engine.beginWrite(action);
+  }
+
+  #leaseCall(action: string, options: SignalOptions, names: ReadonlySet<string>) {
+    this.#beginWrite(action);
+    this.#engine.endWrite();
+    checkOptions(options, names, action);
+    options.signal?.throwIfAborted();
+    return { action, signal: options.signal };
+  }
+
+  #beginRead(action: string): void {
+    this.#checkPart(action);
+    this.#engine.beginRead(action);
+  }
+
+  #checkOpen(action: string): void {
+    this.#checkPart(action);
+    this.#engine.checkOpen(action);
+  }
+
+  #checkPart(action: string): void {
+    if (this.#isClosed && this.#isPart) throw new ClosedError(action);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Revision } from './revision.ts';
+
+/**
+ * Names a lease: a decimal string from '1' to '9223372036854775807', since etcd's ids are 64-bit (D8). '0' is "none".
+ */
+export type LeaseId = string;
+
+export interface GrantLeaseOptions {
+  /** Milliseconds until it expires unless it is kept alive: an integer from 1 to 9e12 (store:R39). */
+  readonly ttlMs: number;
+  /** @default one that the store makes */
+  readonly id?: LeaseId;
+}
+
+/**
+ * A lease that was granted. Keys are attached to it by puts with its id; when it is revoked or expires they are deleted,
+ * all in one commit, in key order (store:R41). Nothing keeps it alive by itself.
+ */
+export interface Lease {
+  readonly id: LeaseId;
+  /** What was granted; a backend may grant more than was asked for (store:R39). */
+  readonly ttlMs: number;
+  /**
+   * Aborts when the lease is gone, with a `LeaseLostError` as reason (`ClosedError` when the store closed). In a microtask of
+   * its own, after the deletes of its keys can be read (M8).
+   */
+  readonly signal: AbortSignal;
+  /**
+   * The lease has its whole TTL again (store:R40).
+   *
+   * @throws `LeaseNotFoundError` for one that has expired or was revoked: it never revives
+   */
+  keepAlive(): Promise<{ readonly ttlMs: number }>;
+  /** What is left of it; `undefined` when it is gone (etcd answers a TTL of -1). */
+  timeToLive(options?: TimeToLiveOptions): Promise<LeaseStatus | undefined>;
+  /**
+   * Deletes its keys and forgets it.
+   *
+   * @throws `LeaseNotFoundError` for one that is gone
+   */
+  revoke(): Promise<RevokeLeaseResult>;
+}
+
+export interface TimeToLiveOptions {
+  /** Also list the attached keys. @default false */
+  readonly keys?: boolean;
+}
+
+/** A lease at one moment (store:R43). */
+export interface LeaseStatus {
+  readonly id: LeaseId;
+  readonly grantedTtlMs: number;
+  /** Above 0: what is due is gone. */
+  readonly remainingMs: number;
+  /** With the option `keys`, ascending. */
+  readonly keys?: readonly (string | Uint8Array)[];
+}
+
+export interface RevokeLeaseResult {
+  /** Of the commit with the deletes, or the present one if no key was attached (M31). */
+  readonly revision: Revision;
+  readonly deleted: number;
+}

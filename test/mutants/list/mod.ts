@@ -1,0 +1,15 @@
+import type { Fault } from '../fault.ts';
+import { CACHE_FAULTS } from './cache.ts';
+import { LEASE_FAULTS } from './lease.ts';
+import { STORE_FAULTS } from './store.ts';
+import { TXN_FAULTS } from './txn.ts';
+import { WATCH_FAULTS } from './watch.ts';
+
+/** Every deliberate fault. The broken first readings are those of the design's page of checked rules. */
+export const FAULTS: readonly Fault[] = [
+  ...STORE_FAULTS,
+  ...TXN_FAULTS,
+  ...WATCH_FAULTS,
+  ...LEASE_FAULTS,
+  ...CACHE_FAULTS,
+];

@@ -1,0 +1,29 @@
+// @ts-check
+// Progress on stderr, a line now and then: stdout belongs to the result.
+
+const EVERY = 50;
+
+class ProgressReporter {
+  #total = 0;
+  #done = 0;
+  #survived = 0;
+
+  /** @param {{ mutantPlans: readonly unknown[] }} event */
+  onMutationTestingPlanReady({ mutantPlans }) {
+    this.#total = mutantPlans.length;
+    console.error(`${this.#total} mutants`);
+  }
+
+  /** @param {{ status: string, fileName: string, location: { start: { line: number } } }} mutant */
+  onMutantTested({ status, fileName, location }) {
+    this.#done++;
+    if (status === 'Survived' || status === 'NoCoverage') {
+      this.#survived++;
+      console.error(`  ${status.toLowerCase()}: ${fileName}:${location.start.line}`);
+    }
+    if (this.#done % EVERY !== 0) return;
+    console.error(`${this.#done} of ${this.#total} run, ${this.#survived} survived`);
+  }
+}
+
+export const strykerPlugins = [{ kind: 'Reporter', name: 'plimsoll', injectableClass: ProgressReporter }];
