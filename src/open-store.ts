@@ -126,14 +126,14 @@ export async function openStore<V, K extends Key>(options: OpenStoreOptions<V, K
 
 function openEmbedded<V, K extends Key>(options: OpenStoreOptions<V, K>): Store<V, K> {
   const limits = resolveLimits(options.limits);
-  const mvcc = new Mvcc<V, K>(...parts(options, limits, policy(options), 1));
+  const mvcc = new Mvcc<V, K>(...parts(options, limits, policy(options, limits), 1));
   const { clock = systemClock, random = systemRandom, retention = {} } = options;
   return new TypedStore(new MemoryEngine(mvcc, { clock, random, limits, retention }), mvcc);
 }
 
 async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, backend: Backend): Promise<Store<V, K>> {
   const limits = resolveLimits(options.limits);
-  const values = new EncodedValues<V>(options.codec ?? (jsonCodec() as Codec<V>));
+  const values = new EncodedValues<V>(options.codec ?? (jsonCodec() as Codec<V>), limits.valueBytes);
   const mvcc = new Mvcc<V, K>(...parts(options, limits, values, 0));
   const { clock = systemClock, random = systemRandom, prefixes, retention = {}, backoff, logger } = options;
   const engine = new ReplicaEngine(mvcc, {
@@ -167,12 +167,15 @@ function parts<V, K extends Key>(
   const keys = new KeySpace<K>(options.keys ?? 'utf8', { bytesMax: limits.keyBytes });
   const { memoryBytesMax } = options;
   const core = memoryBytesMax === undefined ? {} : { memoryBytesMax };
-  return [new VersionedState({ ...core, module: coreModule(), keys, revision }), keys, values];
+  // The data of a replica are its backend's, who bounds them.
+  const isBounded = options.backend === undefined && limits.storeBytes !== Number.POSITIVE_INFINITY;
+  const sizes = isBounded ? { sizes: { max: limits.storeBytes, size: (cell: unknown) => values.size(cell) } } : {};
+  return [new VersionedState({ ...core, ...sizes, module: coreModule(), keys, revision }), keys, values];
 }
 
-function policy<V, K extends Key>(options: OpenStoreOptions<V, K>): ValuePolicy<V> {
-  if (options.values === 'trusted') return new TrustedValues<V>();
-  return options.codec === undefined ? new PlainValues<V>() : new EncodedValues(options.codec);
+function policy<V, K extends Key>(options: OpenStoreOptions<V, K>, { valueBytes }: ResolvedLimits): ValuePolicy<V> {
+  if (options.values === 'trusted') return new TrustedValues<V>(valueBytes);
+  return options.codec === undefined ? new PlainValues<V>(valueBytes) : new EncodedValues(options.codec, valueBytes);
 }
 
 const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([

@@ -53,7 +53,7 @@ export function rows(quick) {
 }
 
 /**
- * What etcd says of itself, as /work/shared/spec/store.md 3.1 has it. Its index keeps a pointer a version besides, and
+ * What etcd publishes of itself. Its index keeps a pointer a version besides, and
  * its values are in a file; our pointers to values are in our figures.
  *
  * @type {Readonly<Record<Unit, Published>>}

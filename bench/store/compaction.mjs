@@ -31,6 +31,9 @@ import { longestTurn, StepClock } from './step-clock.mjs';
  * @property {number} p50Ms
  * @property {number} p99Ms
  * @property {number} maxMs
+ * @property {number} cpuP99Ms
+ * @property {number} cpuMaxMs The longest by the CPU time of the process: without what other processes took.
+ * @property {number} overTarget How many steps took longer than the target.
  * @property {number} maxPerRoundMs The longest of a round, median over the rounds.
  * @property {number} coldMaxMs The longest of the warm-up, when the code had never run.
  * @property {number} callMs The longest call of `compact` itself, to its first await.
@@ -159,7 +162,7 @@ function findings(store, shape, keys) {
 
 /** What the rounds of one case have shown; the first one is the warm-up. */
 class StepRecord {
-  /** @type {number[][]} */
+  /** @type {import('./step-clock.mjs').Step[][]} */
   rounds = [];
   callMs = 0;
   longestTurnMs = 0;
@@ -170,7 +173,8 @@ class StepRecord {
    */
   async facts(logEntries) {
     const [cold = [], ...rounds] = this.rounds;
-    const steps = rounds.flat().sort((left, right) => left - right);
+    const steps = wallTimes(rounds.flat());
+    const cpu = ascending(rounds.flat().map(({ cpuMs }) => cpuMs));
     const maxMs = steps[steps.length - 1] ?? 0;
     const idle = await longestTurn(() => new Promise((resolve) => setTimeout(resolve, IDLE_MS)));
     return {
@@ -179,8 +183,11 @@ class StepRecord {
       p50Ms: rounded(quantile(steps, 0.5)),
       p99Ms: rounded(quantile(steps, 0.99)),
       maxMs: rounded(maxMs),
-      maxPerRoundMs: rounded(median(rounds.map((round) => Math.max(...round)))),
-      coldMaxMs: rounded(Math.max(...cold)),
+      cpuP99Ms: rounded(quantile(cpu, 0.99)),
+      cpuMaxMs: rounded(cpu[cpu.length - 1] ?? 0),
+      overTarget: steps.filter((ms) => ms >= TARGET_MS).length,
+      maxPerRoundMs: rounded(median(rounds.map((round) => Math.max(...wallTimes(round))))),
+      coldMaxMs: rounded(Math.max(...wallTimes(cold))),
       callMs: rounded(this.callMs),
       longestTurnMs: rounded(this.longestTurnMs),
       idleLongestTurnMs: rounded(idle),
@@ -191,6 +198,16 @@ class StepRecord {
 }
 
 const IDLE_MS = 300;
+
+/** @param {readonly import('./step-clock.mjs').Step[]} steps */
+function wallTimes(steps) {
+  return ascending(steps.map(({ wallMs }) => wallMs));
+}
+
+/** @param {number[]} values */
+function ascending(values) {
+  return values.sort((left, right) => left - right);
+}
 
 /**
  * @param {readonly number[]} sorted

@@ -8,6 +8,13 @@
  */
 
 /**
+ * One step. CPU time is that of all threads of the process, so helpers of the garbage collector are in it; but not what
+ * other processes took while this one had to wait, which on a loaded machine is most of the wall time of the longest.
+ *
+ * @typedef {{ wallMs: number, cpuMs: number }} Step
+ */
+
+/**
  * The platform's clock and timers, with a stop-watch around everything that a store does in them. A store without leases,
  * age limits and progress marks has timers for the slices of its compaction only, so each is one whole step: the calls of
  * the core, and what JavaScript forgets for them. A garbage collection within a step counts, as it does for users.
@@ -15,7 +22,7 @@
  * @implements {Clock}
  */
 export class StepClock {
-  /** @type {number[]} */
+  /** @type {Step[]} */
   #steps = [];
   #pending = 0;
   /** @type {(() => void) | undefined} */
@@ -43,9 +50,12 @@ export class StepClock {
     };
     this.#pending++;
     const timer = setTimeout(() => {
+      const cpu = process.cpuUsage();
       const start = performance.now();
       fn();
-      this.#steps.push(performance.now() - start);
+      const wallMs = performance.now() - start;
+      const { user, system } = process.cpuUsage(cpu);
+      this.#steps.push({ wallMs, cpuMs: (user + system) / 1000 });
       finish();
       if (this.#pending === 0) this.#onIdle?.();
     }, delayMs);
@@ -64,7 +74,7 @@ export class StepClock {
     this.#onIdle = undefined;
   }
 
-  /** Milliseconds of each step since the last call. */
+  /** The steps since the last call. */
   takeSteps() {
     const steps = this.#steps;
     this.#steps = [];

@@ -102,8 +102,9 @@ function historyOf(caseName) {
 }
 
 /** @param {import('./compaction.mjs').StepFacts} facts */
-function stepLine({ steps, p50Ms, p99Ms, maxMs, longestTurnMs, idleLongestTurnMs, targetMs, isMet }) {
-  const times = `p50 ${p50Ms} ms, p99 ${p99Ms} ms, max ${maxMs} ms`;
+function stepLine(facts) {
+  const { steps, p50Ms, p99Ms, maxMs, cpuMaxMs, overTarget, longestTurnMs, idleLongestTurnMs, targetMs, isMet } = facts;
+  const times = `p50 ${p50Ms} ms, p99 ${p99Ms} ms, max ${maxMs} ms (CPU ${cpuMaxMs} ms), ${overTarget} above target`;
   const loop = `longest turn of the event loop ${longestTurnMs} ms (${idleLongestTurnMs} ms when idle)`;
   return `${steps} steps: ${times}; ${loop}; target ${targetMs} ms a step: ${isMet ? 'met' : 'missed'}`;
 }

@@ -4,8 +4,7 @@ import { type Change, putChange, tombstone } from '../store/commit.ts';
 import type { StoreEngine, WriteCall } from '../store/engine.ts';
 import type { ResolvedLimits } from '../store/limits.ts';
 import type { Mvcc } from '../store/mvcc.ts';
-import type { PreparedPut } from '../store/prepare-put.ts';
-import type { PreparedDelete, PreparedTxn } from '../store/prepare-txn.ts';
+import type { PreparedDelete, PreparedPut, PreparedTxn } from '../store/prepared.ts';
 import type { Retention } from '../store/retention.ts';
 import { Branch } from '../store/run-txn.ts';
 import { branchOf, checkPath, checkPut, choosePath } from '../store/txn-path.ts';
@@ -70,7 +69,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
       watchesMax: limits.watches,
       beforeRead: () => this.#expireDue(),
     });
-    this.#applier = new Applier({ mvcc, listener: this.#hub, clock, retention });
+    this.#applier = new Applier({ mvcc, listener: this.#hub, clock, retention, pinsMax: limits.pins });
     this.#leases = new MemoryLeases({ clock, random, leasesMax: limits.leases, onDue: () => this.#expireOnTime() });
     const call = (action: string): WriteCall => {
       this.beginWrite(action);
@@ -176,8 +175,8 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     return { requested: revision, compactRevision: this.#applier.compact(revision, action) };
   }
 
-  pin(_revision: Revision, _options: PinOptions): Pin {
-    throw new UnsupportedError('pin a revision', 'pins');
+  pin(revision: Revision, options: PinOptions): Pin {
+    return this.#applier.pins.pin(revision, options);
   }
 
   async createSnapshot({ action }: WriteCall): Promise<Uint8Array> {
@@ -225,7 +224,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
       watchers: this.#hub.stats,
       memoryBytes,
       leases: this.#leases.lessor.size,
-      pins: [],
+      pins: this.#applier.pins.stats(),
     };
   }
 
@@ -234,6 +233,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     this.#isClosed = true;
     this.#hub.close();
     this.#leases.close();
+    this.#applier.pins.close();
     this.#applier.stop();
   }
 

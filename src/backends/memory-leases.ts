@@ -60,9 +60,11 @@ export class MemoryLeases {
   follow(changes: readonly Change[], before: ReadonlyMap<string, LeaseId>): void {
     const after = new Map<string, LeaseId>();
     for (const { text, lease } of changes) after.set(text, lease);
+    // First on, then off: a lease goes with its last key, and may have got another one in the same commit.
+    for (const [text, to] of after) if (to !== '0') this.lessor.attach(to, text);
     for (const [text, to] of after) {
       const from = before.get(text) ?? '0';
-      this.lessor.move(text, from === '0' ? undefined : from, to === '0' ? undefined : to);
+      if (from !== '0' && from !== to) this.lessor.detach(from, text);
     }
     // A lease that was made for a key which the same transaction deleted has none.
     for (const { lease } of changes) {

@@ -2,7 +2,7 @@ import { compareBytes } from '../core/key-order.ts';
 import { type Change, tombstone } from '../store/commit.ts';
 import { KEY_BYTES_MAX } from '../store/keyspace.ts';
 import type { Mvcc } from '../store/mvcc.ts';
-import type { PreparedOperation, PreparedTxn } from '../store/prepare-txn.ts';
+import type { PreparedOperation, PreparedTxn } from '../store/prepared.ts';
 import type { PreparedSelection } from '../store/selection.ts';
 import type {
   BackendEvent,

@@ -1,5 +1,4 @@
-import type { PreparedPut } from '../store/prepare-put.ts';
-import type { PreparedOperation, PreparedTxn } from '../store/prepare-txn.ts';
+import type { PreparedOperation, PreparedPut, PreparedTxn } from '../store/prepared.ts';
 import type { LeaseId } from '../types/lease.ts';
 import type { Key } from '../types/revision.ts';
 import type { OperationResult, TxnResult } from '../types/txn.ts';

@@ -4,8 +4,7 @@ import type { StoreEngine, WriteCall } from '../store/engine.ts';
 import type { KeySpace } from '../store/keyspace.ts';
 import type { ResolvedLimits } from '../store/limits.ts';
 import type { Mvcc } from '../store/mvcc.ts';
-import { checkLeaseId, checkTtl, type PreparedPut } from '../store/prepare-put.ts';
-import type { PreparedDelete, PreparedOperation, PreparedTxn } from '../store/prepare-txn.ts';
+import type { PreparedDelete, PreparedOperation, PreparedPut, PreparedTxn } from '../store/prepared.ts';
 import type { Retention } from '../store/retention.ts';
 import { prepareSelection } from '../store/selection.ts';
 import { GuardedLogger } from '../system/guarded-logger.ts';
@@ -30,6 +29,8 @@ import type {
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
+import { checkLeaseId } from '../types/lease-id.ts';
+import { checkTtl } from '../types/lease-ttl.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Pin, PinOptions } from '../types/pin.ts';
 import type { Random } from '../types/random.ts';
@@ -76,12 +77,13 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
 
   constructor(mvcc: Mvcc<V, K>, options: ReplicaEngineOptions<K>) {
     const { backend, clock, random, limits, logger, retention = {} } = options;
+    const guarded = new GuardedLogger(logger);
     const backoff = resolveBackoff(options.backoff, { baseMs: 50, maxMs: 10_000 });
     this.#mvcc = mvcc;
     this.limits = limits;
     this.#prefixes = new ReplicatedPrefixes(mvcc.keys, options.prefixes ?? [mvcc.keys.key('')]);
     this.#hub = new WatchHub(mvcc.state, { clock, isStarted: false, watchesMax: limits.watches });
-    this.#applier = new Applier({ mvcc, listener: this.#hub, clock, retention });
+    this.#applier = new Applier({ mvcc, listener: this.#hub, clock, retention, pinsMax: limits.pins });
     this.#backend = backend;
     this.#manager = new ListManager({
       backend,
@@ -92,13 +94,17 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
       clock,
       random,
       backoff,
-      logger: new GuardedLogger(logger),
-      onReset: (error) => this.#leases.end(error),
+      logger: guarded,
+      onReset: (error) => {
+        this.#leases.end(error);
+        this.#applier.pins.resetBelow(Number.POSITIVE_INFINITY);
+      },
     });
     this.#leases = new ReplicaLeases({
       backend,
       clock,
       keys: mvcc.keys as unknown as KeySpace<Key>,
+      logger: guarded,
       call: (action, start, signal) => this.#manager.ask(action, start, signal),
       untilApplied: (revision, signal) => this.#manager.untilApplied(revision, this.#manager.epoch, signal),
     });
@@ -199,8 +205,8 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
     return { requested: revision, compactRevision: window.compactRevision };
   }
 
-  pin(_revision: Revision, _options: PinOptions): Pin {
-    throw new UnsupportedError('pin a revision', 'pins');
+  pin(revision: Revision, options: PinOptions): Pin {
+    return this.#applier.pins.pin(revision, options);
   }
 
   async createSnapshot({ action }: WriteCall): Promise<Uint8Array> {
@@ -245,7 +251,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
       watchers: this.#hub.stats,
       memoryBytes,
       leases: this.#leases.size,
-      pins: [],
+      pins: this.#applier.pins.stats(),
       replica,
     };
   }
@@ -253,6 +259,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#leases.close();
+    this.#applier.pins.close();
     await this.#manager.close();
   }
 

@@ -10,12 +10,14 @@ import type {
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
+import type { Logger } from '../types/logger.ts';
 import type { Key, Revision } from '../types/revision.ts';
 
 export interface ReplicaLeasesOptions {
   readonly backend: Backend;
   readonly clock: Clock;
   readonly keys: KeySpace<Key>;
+  readonly logger: Logger;
   /** Runs a call of the backend, ended by the store's close and by the signal. */
   readonly call: <T extends BackendPosition>(
     action: string,
@@ -60,10 +62,11 @@ export class ReplicaLeases {
 
   /** Revokes a lease that nobody has heard of. If that fails, it expires by itself. */
   forget(id: LeaseId): void {
-    const action = 'revoke a lease';
-    this.#call(action, undefined, (leases, signal) => leases.revoke({ id, signal })).then(
-      () => {},
-      () => {},
+    const { logger } = this.#options;
+    this.#call('revoke a lease', undefined, (leases, signal) => leases.revoke({ id, signal })).then(
+      () => logger.debug('A lease that no key has was revoked', { lease: id }),
+      (error: unknown) =>
+        logger.warn('A lease that no key has could not be revoked, it will expire', { lease: id, error }),
     );
   }
 

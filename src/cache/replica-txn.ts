@@ -1,6 +1,5 @@
 import type { Mvcc } from '../store/mvcc.ts';
-import type { PreparedPut } from '../store/prepare-put.ts';
-import type { PreparedOperation, PreparedRange, PreparedTxn } from '../store/prepare-txn.ts';
+import type { PreparedOperation, PreparedPut, PreparedRange, PreparedTxn } from '../store/prepared.ts';
 import { keyRow, row } from '../store/row.ts';
 import { readValue } from '../store/values.ts';
 import type {
@@ -15,7 +14,6 @@ import type {
   ByteRange,
 } from '../types/backend.ts';
 import { InvariantError } from '../types/errors.ts';
-import type { LeaseId } from '../types/lease.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue } from '../types/revision.ts';
 import type { OperationResult, TxnResult } from '../types/txn.ts';
@@ -27,35 +25,21 @@ import { checkPosition, checkRow, checkTxnAnswer } from './ingress.ts';
  */
 const NOTHING: ByteRange = { start: Uint8Array.of(1), end: Uint8Array.of(1) };
 
-/** Leases that the backend granted for puts that want one of their own. */
-export type OwnLeases = ReadonlyMap<PreparedPut, LeaseId>;
-
-const NO_LEASES: OwnLeases = new Map();
-
-/** Puts that want a lease of their own (`ttlMs`), in all branches: which of them will run is not known before. */
-export function ownLeasePuts(txn: PreparedTxn): readonly PreparedPut[] {
-  return [...txn.then, ...txn.else].flatMap((operation) => {
-    if (operation.type === 'txn') return ownLeasePuts(operation);
-    return operation.type === 'put' && operation.lease.type === 'own' ? [operation] : [];
-  });
-}
-
-/** A prepared transaction in the backend's terms: bytes for keys, ranges and values. */
-export function toBackendTxn<V, K extends Key>(
-  mvcc: Mvcc<V, K>,
-  txn: PreparedTxn,
-  ownLeases: OwnLeases = NO_LEASES,
-): Omit<BackendTxnRequest, 'signal'> {
+/**
+ * A prepared transaction in the backend's terms: bytes for keys, ranges and values. A put that wants a lease of its own has
+ * been given one before (`grantOwnLeases`).
+ */
+export function toBackendTxn<V, K extends Key>(mvcc: Mvcc<V, K>, txn: PreparedTxn): Omit<BackendTxnRequest, 'signal'> {
   const operation = (prepared: PreparedOperation): BackendOperation => {
     switch (prepared.type) {
       case 'put':
-        return putOf(mvcc, prepared, ownLeases);
+        return putOf(mvcc, prepared);
       case 'delete':
         return { type: 'delete', range: bytesOf(prepared.range), prevKv: prepared.prevKv };
       case 'range':
         return rangeOf(prepared);
       case 'txn':
-        return { type: 'txn', ...toBackendTxn(mvcc, prepared, ownLeases) };
+        return { type: 'txn', ...toBackendTxn(mvcc, prepared) };
     }
   };
   const compare = txn.compare.map(({ range, target, result, value }): BackendCompare => {
@@ -70,25 +54,23 @@ function bytesOf({ empty, bytes }: ResolvedRange): ByteRange {
 }
 
 /** What is as usual is left out. */
-function putOf<V, K extends Key>(mvcc: Mvcc<V, K>, put: PreparedPut, ownLeases: OwnLeases): BackendPutOperation {
+function putOf<V, K extends Key>(mvcc: Mvcc<V, K>, put: PreparedPut): BackendPutOperation {
   const value = put.ignoreValue ? new Uint8Array(0) : mvcc.values.bytes(put.cell);
   return {
     type: 'put',
     key: mvcc.keys.bytes(put.text),
     value,
-    ...leaseOf(put, ownLeases),
+    ...leaseOf(put),
     ...(put.ignoreValue ? { ignoreValue: true } : undefined),
     ...(put.prevKv ? { prevKv: true } : undefined),
   };
 }
 
-function leaseOf(put: PreparedPut, ownLeases: OwnLeases): Pick<BackendPutOperation, 'lease' | 'ignoreLease'> {
+function leaseOf(put: PreparedPut): Pick<BackendPutOperation, 'lease' | 'ignoreLease'> {
   const { lease } = put;
   if (lease.type === 'keep') return { ignoreLease: true };
-  if (lease.type === 'id') return lease.id === '0' ? {} : { lease: lease.id };
-  const own = ownLeases.get(put);
-  if (own === undefined) throw new InvariantError('no lease was granted for a put that wants one of its own');
-  return { lease: own };
+  if (lease.type === 'own') throw new InvariantError('a put that wants a lease of its own has none');
+  return lease.id === '0' ? {} : { lease: lease.id };
 }
 
 /** What is as usual is left out. */
@@ -118,12 +100,11 @@ export function fromBackendTxn<V, K extends Key>(
   mvcc: Mvcc<V, K>,
   txn: PreparedTxn,
   answer: BackendTxnResponse | undefined,
-  ownLeases: OwnLeases = NO_LEASES,
 ): TxnResult<V, K> {
   checkPosition(answer);
   checkTxnAnswer(answer, txn);
   const { revision, succeeded } = answer;
-  return { revision, succeeded, responses: resultsOf(mvcc, txn, answer, ownLeases) };
+  return { revision, succeeded, responses: resultsOf(mvcc, txn, answer) };
 }
 
 /** Of an answer that was checked: each response is one to its operation. */
@@ -131,15 +112,14 @@ function resultsOf<V, K extends Key>(
   mvcc: Mvcc<V, K>,
   txn: PreparedTxn,
   { succeeded, responses }: Pick<BackendTxnResponse, 'succeeded' | 'responses'>,
-  ownLeases: OwnLeases,
 ): OperationResult<V, K>[] {
   const operations = succeeded ? txn.then : txn.else;
   return operations.map((operation, index) => {
     const response = responses[index] as BackendOperationResponse;
-    if (operation.type === 'put' && response.type === 'put') return putResult(mvcc, operation, response, ownLeases);
+    if (operation.type === 'put' && response.type === 'put') return putResult(mvcc, operation, response);
     if (operation.type === 'range' && response.type === 'range') return rangeResult(mvcc, operation, response);
     if (operation.type === 'txn' && response.type === 'txn') {
-      const nested = resultsOf(mvcc, operation, response, ownLeases);
+      const nested = resultsOf(mvcc, operation, response);
       return { type: 'txn', succeeded: response.succeeded, responses: nested };
     }
     if (operation.type === 'delete' && response.type === 'delete') {
@@ -155,14 +135,8 @@ function putResult<V, K extends Key>(
   mvcc: Mvcc<V, K>,
   operation: PreparedPut,
   { prevKv }: Extract<BackendOperationResponse, { type: 'put' }>,
-  ownLeases: OwnLeases,
 ): OperationResult<V, K> {
-  const lease = ownLeases.get(operation);
-  return {
-    type: 'put',
-    ...(operation.prevKv && prevKv !== undefined ? { prevKv: kvOf(mvcc, prevKv) } : undefined),
-    ...(lease === undefined ? undefined : { lease }),
-  };
+  return operation.prevKv && prevKv !== undefined ? { type: 'put', prevKv: kvOf(mvcc, prevKv) } : { type: 'put' };
 }
 
 /** `more` is a matter of `limit` alone: without one, or below it, nothing was cut off. */

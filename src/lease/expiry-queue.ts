@@ -1,5 +1,5 @@
 import type { LeaseId } from '../types/lease.ts';
-import { compareLeaseIds } from './lease-id.ts';
+import { compareLeaseIds } from '../types/lease-id.ts';
 
 /** What waits in the queue. Who changes `deadline` has to call `update`. */
 export interface Expiring {

@@ -1,10 +1,11 @@
 import type { Clock } from '../types/clock.ts';
 import { InvariantError, LeaseExistsError, LeaseNotFoundError, LimitExceededError } from '../types/errors.ts';
 import type { LeaseId } from '../types/lease.ts';
+import { checkLeaseId, compareLeaseIds, generateLeaseId } from '../types/lease-id.ts';
+import { checkTtl } from '../types/lease-ttl.ts';
 import type { Random } from '../types/random.ts';
 import { DueTimer } from './due-timer.ts';
 import { ExpiryQueue } from './expiry-queue.ts';
-import { checkLeaseId, compareLeaseIds, generateLeaseId } from './lease-id.ts';
 
 export interface LessorOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -38,9 +39,6 @@ interface Entry extends LeaseRecord {
   place: number;
   readonly keys: Set<string>;
 }
-
-/** What etcd allows, in ms (store:R39). */
-const TTL_MAX_MS = 9e12;
 
 /**
  * The books of an embedded store's leases: which there are, until when, and with which keys.
@@ -157,6 +155,9 @@ export class Lessor {
   /**
    * What a put does to a key (store:R16, R44): from the lease that it had to the one that it gets, `undefined` for none.
    * From a lease to itself changes nothing. Says whether the old lease went with it.
+   *
+   * For one key. A commit of several has to attach all before it detaches any: a keyed lease whose last key it deletes may
+   * get another one in the same commit.
    */
   move(text: string, from: LeaseId | undefined, to: LeaseId | undefined): boolean {
     if (to !== undefined) this.attach(to, text);
@@ -233,18 +234,6 @@ export class Lessor {
 
 function remainingAt(record: LeaseRecord, now: number): number {
   return Math.min(record.ttlMs, Math.max(0, Math.ceil(record.deadline - now)));
-}
-
-function checkTtl(ttlMs: unknown, action: string): void {
-  if (typeof ttlMs !== 'number') {
-    throw new TypeError(
-      `Cannot ${action}: ttlMs is of type ${typeof ttlMs}, allowed is an integer from 1 to ${TTL_MAX_MS}`,
-    );
-  }
-  if (!Number.isInteger(ttlMs) || ttlMs < 1) {
-    throw new RangeError(`Cannot ${action}: ttlMs is ${ttlMs}, allowed is an integer from 1 to ${TTL_MAX_MS}`);
-  }
-  if (ttlMs > TTL_MAX_MS) throw new LimitExceededError(action, { limit: 'leaseTtlMs', max: TTL_MAX_MS, actual: ttlMs });
 }
 
 function checkDump(dump: readonly LeaseDump[], action: string): void {

@@ -3,7 +3,9 @@ import { StoreFullError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Change, Commit } from './commit.ts';
 import { Compactor } from './compactor.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 import type { Mvcc } from './mvcc.ts';
+import { Pins } from './pins.ts';
 import { checkRetention, type Retention, RetentionKeeper } from './retention.ts';
 
 /** Who has to hear of a publish at once; the watch hub has this shape. */
@@ -18,21 +20,39 @@ export interface ApplierOptions<V, K extends Key> {
   readonly listener: PublishListener;
   readonly clock: Clock;
   readonly retention: Retention;
+  /** Pins at a time. @default 1000 */
+  readonly pinsMax?: number;
 }
+
+/** For messages of what cannot fail: the revision was judged. */
+const TRIM = 'trim history';
 
 /**
  * The one applier of a store (D2): state, then watchers, then retention, in one synchronous step
  * that nobody can look into. Embedded stores and replicas differ only in where their commits come from.
+ *
+ * It alone raises the low watermark, to the highest revision that anybody wants, or to the oldest pin if that is lower:
+ *
+ * ```text
+ *   #wanted     the user: compact(n), rounded up to a hole's end    --\
+ *   #oldestKept retention: the oldest commit that stays             ---> max --> min(pins.oldest) --> C, W of the window
+ *   spansFloor  the bound on spans                                  --/
+ * ```
+ *
+ * What a pin holds back is remembered in the same fields, and goes on when the pin goes (M16, M18).
  */
 export class Applier<V, K extends Key> {
   readonly #mvcc: Mvcc<V, K>;
   readonly #listener: PublishListener;
   readonly #compactor: Compactor;
   readonly #retention: RetentionKeeper;
+  readonly pins: Pins;
+  #wanted: Revision = 0;
+  #oldestKept: Revision = 0;
 
   /** Throws RangeError for a retention that cannot be. */
   constructor(options: ApplierOptions<V, K>) {
-    const { mvcc, listener, clock, retention } = options;
+    const { mvcc, listener, clock, retention, pinsMax = DEFAULT_LIMITS.pins } = options;
     checkRetention(retention);
     this.#mvcc = mvcc;
     this.#listener = listener;
@@ -41,7 +61,16 @@ export class Applier<V, K extends Key> {
       retention,
       clock,
       log: mvcc.state,
-      compactTo: (floor) => this.#trim(floor),
+      compactTo: (oldest) => this.#trim(oldest),
+    });
+    this.pins = new Pins({
+      clock,
+      max: pinsMax,
+      history: {
+        readable: (revision, action) => mvcc.window.readable(revision, action),
+        bytesAfter: (revision, most) => this.#bytesAfter(revision, most),
+      },
+      onGone: () => this.#pinGone(),
     });
   }
 
@@ -61,10 +90,10 @@ export class Applier<V, K extends Key> {
     const mvcc = this.#mvcc;
     this.#publish(commit, action);
     this.#listener.published(commit);
-    const noted = this.#retention.note(commit, mvcc.window.watchFloor, bytes);
-    const floor = Math.max(mvcc.window.keeping(noted), mvcc.window.spansFloor);
-    const isRaised = floor > mvcc.window.compactRevision;
-    if (isRaised) this.#raise(floor);
+    const { window } = mvcc;
+    this.#keepFrom(this.#retention.note(commit, Math.max(window.watchFloor, this.#oldestKept), bytes));
+    if (this.pins.size > 0) this.pins.grow(this.#sizeOf(commit.changes));
+    const isRaised = this.#advance();
     this.#compactor.onCommit(commit.changes.length, isRaised);
   }
 
@@ -76,6 +105,7 @@ export class Applier<V, K extends Key> {
     const mvcc = this.#mvcc;
     this.#publish(commit, action);
     mvcc.window.raise(commit.revision, commit.revision + 1);
+    this.pins.resetBelow(commit.revision);
     this.#listener.published({ ...commit, repair: true });
     this.#compactor.start();
   }
@@ -85,32 +115,33 @@ export class Applier<V, K extends Key> {
     const { window } = this.#mvcc;
     const { revision } = window;
     window.raise(revision, revision + 1);
+    this.pins.resetBelow(revision);
     this.#listener.published({ revision, after: revision, repair: true, changes: [] });
     this.#compactor.start();
   }
 
-  /** The logical compaction at once, the physical one in slices. Throws as `Window.compact` does. */
+  /**
+   * The logical compaction at once, or as far as pins let it and the rest when they go; the physical one in slices. Throws
+   * as `Window.compact` does.
+   */
   compact(revision: Revision, action: string): Revision {
-    const compactRevision = this.#mvcc.window.compact(revision, action);
+    const compactRevision = this.#mvcc.window.compact(revision, action, this.pins.oldest);
+    this.#wanted = Math.max(this.#wanted, revision);
     this.#listener.compacted();
     this.#compactor.start();
     return compactRevision;
   }
 
   /**
-   * Drops all history, logically and physically, at once: for a commit that does not fit otherwise. `false` if there is
-   * none left to drop.
+   * Drops history, logically and physically, at once: for a commit that does not fit otherwise. All that no pin holds; if
+   * that is none, pins break, the oldest first, until some is free: a store that has to go on does not wait for readers.
+   * `false` if there is none left to drop.
    */
   dropHistory(): boolean {
-    const { window } = this.#mvcc;
-    const isRaised = window.revision > window.compactRevision;
-    if (isRaised) {
-      this.#raise(window.revision);
-      this.#compactor.start();
-    }
-    let hasFreed = isRaised;
-    while (this.#compactor.sliceNow()) hasFreed = true;
-    return hasFreed;
+    do {
+      if (this.#dropUnpinned()) return true;
+    } while (this.pins.breakOldest(this.#mvcc.window.revision));
+    return false;
   }
 
   /**
@@ -119,13 +150,19 @@ export class Applier<V, K extends Key> {
    */
   restart(commit: Commit, action: string): void {
     this.#mvcc.state.restart(commit, action);
+    this.pins.resetBelow(commit.revision);
     this.stop();
   }
 
-  /** Stops every timer and forgets what was noted: the state was cleared, or the store is closed. */
+  /**
+   * Stops the timers of compaction and retention and forgets what was noted: the state was cleared, or the store is closed.
+   * Pins are the caller's affair, who knows which of the two it is.
+   */
   stop(): void {
     this.#compactor.stop();
     this.#retention.close();
+    this.#wanted = 0;
+    this.#oldestKept = 0;
   }
 
   /** Memory that compaction still has to give back is no reason to refuse a commit. */
@@ -135,20 +172,82 @@ export class Applier<V, K extends Key> {
         this.#mvcc.state.publish(commit, action);
         return;
       } catch (error) {
-        if (!(error instanceof StoreFullError) || !this.#compactor.sliceNow()) throw error;
+        if (!(error instanceof StoreFullError)) throw error;
+        if (!this.#compactor.sliceNow()) throw this.#namingPin(error, action);
       }
     }
   }
 
-  #trim(oldest: Revision): void {
-    const floor = this.#mvcc.window.keeping(oldest);
-    if (floor <= this.#mvcc.window.compactRevision) return;
-    this.#raise(floor);
-    this.#compactor.start();
+  /** The error of a full store says who holds back what compaction could take. */
+  #namingPin(error: StoreFullError, action: string): StoreFullError {
+    const { oldestPin } = this.pins;
+    if (oldestPin === undefined || oldestPin.revision >= this.#mvcc.window.revision) return error;
+    const { owner, revision } = oldestPin;
+    return new StoreFullError(action, error.max, { limit: error.limit, pin: { owner, revision } });
   }
 
-  #raise(floor: Revision): void {
-    this.#mvcc.window.compact(floor, 'trim history');
+  #dropUnpinned(): boolean {
+    const { window } = this.#mvcc;
+    const floor = Math.min(window.revision, this.pins.oldest);
+    const isRaised = floor > window.compactRevision;
+    if (isRaised) {
+      window.compact(floor, TRIM);
+      this.#listener.compacted();
+      this.#compactor.start();
+    }
+    let hasFreed = isRaised;
+    while (this.#compactor.sliceNow()) hasFreed = true;
+    return hasFreed;
+  }
+
+  #keepFrom(oldest: Revision): void {
+    this.#oldestKept = Math.max(this.#oldestKept, oldest);
+  }
+
+  #trim(oldest: Revision): void {
+    this.#keepFrom(oldest);
+    if (this.#advance()) this.#compactor.start();
+  }
+
+  /** User code of a read that is under way may release a pin; the read goes on as it began. */
+  #pinGone(): void {
+    const advance = () => {
+      if (this.#advance()) this.#compactor.start();
+    };
+    if (this.#mvcc.values.scope.isActive) queueMicrotask(advance);
+    else advance();
+  }
+
+  /** Raises the low watermark as far as anybody wants and pins allow; `false` if it is there. */
+  #advance(): boolean {
+    const { window } = this.#mvcc;
+    const before = window.compactRevision;
+    const { oldest } = this.pins;
+    const floor = Math.min(Math.max(window.keeping(this.#oldestKept), window.spansFloor), oldest);
+    if (floor > before) window.compact(floor, TRIM);
+    if (this.#wanted > window.compactRevision) window.compact(this.#wanted, TRIM, oldest);
+    if (window.compactRevision === before) return false;
     this.#listener.compacted();
+    return true;
+  }
+
+  #sizeOf(changes: readonly Change[]): number {
+    const { values } = this.#mvcc;
+    let bytes = 0;
+    for (const { cell } of changes) if (cell !== undefined) bytes += values.size(cell);
+    return bytes;
+  }
+
+  /** A tombstone has no cell. */
+  #bytesAfter(revision: Revision, most: number): number {
+    const { state, values, window } = this.#mvcc;
+    if (revision >= window.revision) return 0;
+    let bytes = 0;
+    for (const slot of state.slotsFrom(revision + 1)) {
+      const cell = state.cellAt(slot);
+      if (cell !== undefined) bytes += values.size(cell);
+      if (bytes > most) break;
+    }
+    return bytes;
   }
 }

@@ -2,7 +2,7 @@ import { rangeHas } from '../core/key-order.ts';
 import { DuplicateKeyError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key } from '../types/revision.ts';
-import type { PreparedOperation, PreparedTxn } from './prepare-txn.ts';
+import type { PreparedOperation, PreparedTxn } from './prepared.ts';
 
 /** What one branch writes, nested transactions included: keys put, ranges deleted. */
 interface Writes {

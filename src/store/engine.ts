@@ -15,8 +15,7 @@ import type { TxnResult } from '../types/txn.ts';
 import type { Watch, WatchOptions } from '../types/watch.ts';
 import type { ResolvedLimits } from './limits.ts';
 import type { Mvcc } from './mvcc.ts';
-import type { PreparedPut } from './prepare-put.ts';
-import type { PreparedDelete, PreparedTxn } from './prepare-txn.ts';
+import type { PreparedDelete, PreparedPut, PreparedTxn } from './prepared.ts';
 
 /** A write that was checked, and what the caller said about it. */
 export interface WriteCall {

@@ -8,6 +8,18 @@ interface Place {
   readonly name: string | number;
 }
 
+/** One pass over a value. */
+interface Walk {
+  readonly action: string;
+  /** Upper bound of the JSON text seen so far. */
+  bytesMost: number;
+}
+
+/** Longest number in JSON text: -1.2345678901234567e-300. */
+const NUMBER_BYTES_MAX = 24;
+/** A control character, as \u0000; nothing else takes more for a unit. */
+const UNIT_BYTES_MAX = 6;
+
 /**
  * A deep-frozen private copy of plain JSON data, as JSON text has it: of an object its own enumerable members with
  * string names (one that is `undefined` is absent), of an array its elements. What else hangs on them, symbols,
@@ -18,7 +30,14 @@ interface Place {
  * DEPTH_MAX containers.
  */
 export function frozenCopy(value: unknown, action: string): unknown {
-  return copyPart(value, action, undefined, 0);
+  return copyPart(value, { action, bytesMost: 0 }, undefined, 0);
+}
+
+/** The same, and how many bytes the JSON text of it has at most: the walk is there anyhow, and most values are small. */
+export function measuredCopy(value: unknown, action: string): { readonly copy: unknown; readonly bytesMost: number } {
+  const walk: Walk = { action, bytesMost: 0 };
+  const copy = copyPart(value, walk, undefined, 0);
+  return { copy, bytesMost: walk.bytesMost };
 }
 
 /** Throws `ValueError` as {@link frozenCopy} does, and copies nothing. */
@@ -35,13 +54,20 @@ export function freezePlain(value: unknown, depth = 0): boolean {
   return true;
 }
 
-function copyPart(value: unknown, action: string, place: Place | undefined, depth: number): unknown {
-  // -0 is 0 in JSON text.
-  if (!isContainer(value, action, place, depth)) return value === 0 ? 0 : value;
+function copyPart(value: unknown, walk: Walk, place: Place | undefined, depth: number): unknown {
+  const { action } = walk;
+  if (!isContainer(value, action, place, depth)) {
+    // With the comma behind it.
+    walk.bytesMost += (typeof value === 'string' ? value.length * UNIT_BYTES_MAX + 2 : NUMBER_BYTES_MAX) + 1;
+    // -0 is 0 in JSON text.
+    return value === 0 ? 0 : value;
+  }
+  // Brackets and the comma.
+  walk.bytesMost += 3;
   if (Array.isArray(value)) {
     const elements: unknown[] = [];
     for (let index = 0; index < value.length; index++) {
-      elements.push(copyPart(value[index], action, { up: place, name: index }, depth + 1));
+      elements.push(copyPart(value[index], walk, { up: place, name: index }, depth + 1));
     }
     return Object.freeze(elements);
   }
@@ -50,7 +76,9 @@ function copyPart(value: unknown, action: string, place: Place | undefined, dept
     const member = (value as Record<string, unknown>)[name];
     if (member === undefined) continue;
     checkName(name, action, place);
-    const part = copyPart(member, action, { up: place, name }, depth + 1);
+    // Quotes and the colon.
+    walk.bytesMost += name.length * UNIT_BYTES_MAX + 3;
+    const part = copyPart(member, walk, { up: place, name }, depth + 1);
     // An assignment to this name would set the prototype.
     if (name === '__proto__') Object.defineProperty(copy, name, { value: part, enumerable: true });
     else copy[name] = part;

@@ -1,12 +1,13 @@
 import { LimitExceededError } from '../types/errors.ts';
-import type { ResolvedRange } from '../types/resolved-range.ts';
-import type { Key, Revision } from '../types/revision.ts';
+import { parseLeaseId } from '../types/lease-id.ts';
+import type { Key } from '../types/revision.ts';
 import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
 import { checkMembers, LEASE_NAMES, RANGE_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
 import type { Mvcc } from './mvcc.ts';
-import { checkLeaseId, type PreparedPut, preparePut } from './prepare-put.ts';
-import { type PreparedSelection, prepareSelection, SELECTION_NAMES } from './selection.ts';
+import { preparePut } from './prepare-put.ts';
+import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
+import { prepareSelection, SELECTION_NAMES } from './selection.ts';
 
 /** Most compares, and most operations of a branch, in one transaction, if nothing else is said (store:R21). */
 export const TXN_OPERATIONS_MAX = 128;
@@ -21,36 +22,6 @@ const OPERATION_NAMES: Readonly<Record<string, ReadonlySet<string> | undefined>>
   range: new Set(['type', ...RANGE_NAMES, 'revision', ...SELECTION_NAMES]),
   txn: new Set(['type', 'compare', 'then', 'else']),
 };
-
-/** A transaction checked and encoded: nothing in it can fail any more, but for memory, and for what is not there. */
-export interface PreparedTxn {
-  readonly compare: readonly PreparedCompare[];
-  readonly then: readonly PreparedOperation[];
-  readonly else: readonly PreparedOperation[];
-}
-
-export interface PreparedCompare {
-  readonly range: ResolvedRange;
-  readonly target: Compare<unknown>['target'];
-  readonly result: Compare<unknown>['result'];
-  readonly value: number | string | Uint8Array;
-}
-
-export interface PreparedDelete {
-  readonly type: 'delete';
-  readonly range: ResolvedRange;
-  readonly prevKv: boolean;
-}
-
-export interface PreparedRange {
-  readonly type: 'range';
-  readonly range: ResolvedRange;
-  /** 0 is the newest, own writes included. */
-  readonly revision: Revision;
-  readonly selection: PreparedSelection;
-}
-
-export type PreparedOperation = PreparedPut | PreparedDelete | PreparedRange | ({ readonly type: 'txn' } & PreparedTxn);
 
 /**
  * Checks a transaction and admits its values, before anything happens. Throws TypeError, RangeError, `InvalidKeyError`,
@@ -103,7 +74,7 @@ function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, 
     case 'value':
       return { range, target, result, value: mvcc.values.bytes(mvcc.values.admit(compare.value, ACTION)) };
     case 'lease':
-      return { range, target, result, value: checkLeaseId(compare.value, ACTION) };
+      return { range, target, result, value: parseLeaseId(compare.value, ACTION, 'compare.value') ?? '0' };
     case 'create':
     case 'mod':
     case 'version':

@@ -5,6 +5,7 @@ import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Revision } from '../types/revision.ts';
 import type { WatchFilter } from '../types/watch.ts';
 import type { Commit } from './commit.ts';
+import { SizeLedger, type SizeLedgerOptions } from './size-ledger.ts';
 import { Window } from './window.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface StateOptions extends CoreOptions {
   readonly keys: KeyEncoding;
   /** Revision of the empty state: 1 for an embedded store (store:R1), 0 for a replica before its first snapshot. */
   readonly revision: Revision;
+  /** Bounds the bytes of the retained values. @default no bound, and nothing is measured */
+  readonly sizes?: SizeLedgerOptions;
 }
 
 /**
@@ -55,6 +58,7 @@ export class VersionedState {
   #texts: string[] = [];
   #cells: unknown[] = [];
   #leases = new Map<number, string>();
+  #sizes: SizeLedger | undefined;
   /** Most versions that were there when a put was refused. */
   #fullVersions = 0;
 
@@ -62,6 +66,7 @@ export class VersionedState {
     this.#options = options;
     this.#core = new Core(options.module, options);
     this.#window = new Window(options.revision);
+    this.#sizes = options.sizes === undefined ? undefined : new SizeLedger(options.sizes);
   }
 
   get window(): Window {
@@ -80,6 +85,8 @@ export class VersionedState {
     this.#texts = [];
     this.#cells = [];
     this.#leases = new Map();
+    const { sizes } = this.#options;
+    this.#sizes = sizes === undefined ? undefined : new SizeLedger(sizes);
     this.#fullVersions = 0;
   }
 
@@ -95,6 +102,7 @@ export class VersionedState {
       texts: this.#texts,
       cells: this.#cells,
       leases: this.#leases,
+      sizes: this.#sizes,
     };
     this.clear();
     try {
@@ -106,6 +114,7 @@ export class VersionedState {
       this.#texts = old.texts;
       this.#cells = old.cells;
       this.#leases = old.leases;
+      this.#sizes = old.sizes;
       throw error;
     }
     this.#window.prime(list.revision);
@@ -114,6 +123,7 @@ export class VersionedState {
   /** Applies one commit. Throws `StoreFullError` with nothing changed. */
   publish(commit: Commit, action: string): void {
     this.#reserve(commit, action);
+    this.#sizes?.reserve(commit.changes, action);
     const core = this.#core;
     const { keys } = this.#options;
     for (const change of commit.changes) {
@@ -127,6 +137,7 @@ export class VersionedState {
       const isDelete = change.type === 'delete';
       const slot = core.append(id, commit.revision, modRevision, createRevision, version, 0, isDelete);
       this.#cells[slot] = change.cell;
+      this.#sizes?.add(slot);
       if (change.lease !== '0') this.#leases.set(slot, change.lease);
     }
     this.#window.advance(commit.revision, commit.after);
@@ -138,6 +149,7 @@ export class VersionedState {
       const step = this.#core.compactStep(this.#window.compactRevision, left);
       for (const slot of step.freedSlots) {
         this.#cells[slot] = undefined;
+        this.#sizes?.free(slot);
         this.#leases.delete(slot);
       }
       for (const id of step.droppedKeys) {
@@ -229,6 +241,11 @@ export class VersionedState {
 
   commitFrom(from: Revision): Revision {
     return this.#core.nextCommit(ALL_KEYS, from, 0);
+  }
+
+  /** Slots of the log from a revision on, in its order. A view: valid until the next call of the core. */
+  slotsFrom(from: Revision): Uint32Array {
+    return this.#core.replay(ALL_KEYS, from, 0, Number.MAX_SAFE_INTEGER);
   }
 
   #reserve(commit: Commit, action: string): void {

@@ -3,8 +3,7 @@ import { KeyNotFoundError } from '../types/errors.ts';
 import type { Key } from '../types/revision.ts';
 import type { CompareResult } from '../types/txn.ts';
 import type { Mvcc } from './mvcc.ts';
-import type { PreparedPut } from './prepare-put.ts';
-import type { PreparedCompare, PreparedOperation, PreparedTxn } from './prepare-txn.ts';
+import type { PreparedCompare, PreparedOperation, PreparedPut, PreparedTxn } from './prepared.ts';
 
 /** Which branch each transaction takes, those that are nested on the path included. */
 export type TxnPath = ReadonlyMap<PreparedTxn, boolean>;

@@ -46,6 +46,7 @@ import { Mvcc } from './mvcc.ts';
 import { preparePut } from './prepare-put.ts';
 import { prepareTxn } from './prepare-txn.ts';
 import { get, range } from './read.ts';
+import { checkTxnBytes } from './size-checks.ts';
 import { runUpdate } from './update.ts';
 import { CodecValues, type ValuePolicy } from './values.ts';
 
@@ -134,6 +135,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
         return preparePut(this.#mvcc, entry.key, entry.value, entry, action);
       });
       const txn = { compare: [], then, else: [] };
+      checkTxnBytes(this.#mvcc, txn, this.#engine.limits.txnBytes, action);
       checkDuplicates(txn, (text) => this.#mvcc.keys.key(text), action);
       const answer = this.#engine.txn(this.#mvcc, txn, { action, signal: options.signal });
       return answer instanceof Promise ? answer.then(({ revision }) => ({ revision })) : { revision: answer.revision };
@@ -165,6 +167,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       checkOptions(options, SIGNAL_NAMES, action);
       options.signal?.throwIfAborted();
       const prepared = prepareTxn(this.#mvcc, request, this.#engine.limits.txnOperations);
+      checkTxnBytes(this.#mvcc, prepared, this.#engine.limits.txnBytes, action);
       return this.#engine.txn(this.#mvcc, prepared, { action, signal: options.signal });
     } finally {
       this.#engine.endWrite();

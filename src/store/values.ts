@@ -2,7 +2,9 @@ import { compareBytes } from '../core/key-order.ts';
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
 import type { Key } from '../types/revision.ts';
-import { freezePlain, frozenCopy } from './json-data.ts';
+import { freezePlain, measuredCopy } from './json-data.ts';
+import { utf8Length } from './keyspace.ts';
+import { checkTextBytes, checkValueBytes } from './size-checks.ts';
 
 /**
  * How a store keeps values: what is put in (`admit`), what is handed out (`read`), and their bytes when needed.
@@ -11,13 +13,21 @@ import { freezePlain, frozenCopy } from './json-data.ts';
 export interface ValuePolicy<V> {
   /** One for all policies of a store. */
   readonly scope: CodecScope;
+  /** Most bytes of a value that is put in; what a backend or a snapshot sent is not bounded by it. */
+  readonly bytesMax: number;
+  /** Throws `ValueError`, `LimitExceededError`, and what a codec throws. */
   admit(value: V, action: string): unknown;
   /** A cell for bytes that a backend sent. */
   admitBytes(bytes: Uint8Array): unknown;
   read(cell: unknown): V;
   /** Whether every `read` of the cell gives the same thing, which nobody can change: then one row serves many readers. */
   isShareable(cell: unknown): boolean;
+  /** Of a trusted value that is neither string nor bytes this runs `toJSON`, which is the user's. */
   bytes(cell: unknown): Uint8Array;
+  /** Number of bytes, 0 for such a trusted value. Runs no user code. */
+  size(cell: unknown): number;
+  /** What `size` is at most, at no cost. */
+  sizeBound(cell: unknown): number;
 }
 
 /** Whether a codec of the store is running: what calls the store now is called from inside it. */
@@ -62,23 +72,36 @@ const KEY_CHARS_MAX = 100;
  */
 export class PlainValues<V> implements ValuePolicy<V> {
   readonly scope: CodecScope = new CodecScope();
+  readonly bytesMax: number;
   readonly #encoder = new TextEncoder();
-  /** Roots this policy froze itself: putting back what was read needs no second copy. */
-  readonly #own = new WeakSet<object>();
+  /**
+   * Roots this policy froze itself, with what their text takes at most: putting back what was read needs no second copy,
+   * and it was measured then.
+   */
+  readonly #own = new WeakMap<object, number>();
+
+  constructor(bytesMax: number = Number.POSITIVE_INFINITY) {
+    this.bytesMax = bytesMax;
+  }
 
   admit(value: V, action: string): unknown {
+    const { bytesMax } = this;
     if (typeof value === 'string') {
       if (!value.isWellFormed()) throw new ValueError(action, { path: '', reason: 'has a lone surrogate' });
+      checkTextBytes(value, bytesMax, action);
       return value;
     }
-    if (value instanceof Uint8Array) return copyOf(value);
-    if (typeof value === 'object' && value !== null) {
-      if (this.#own.has(value)) return value;
-      const copy = frozenCopy(value, action) as object;
-      this.#own.add(copy);
+    if (value instanceof Uint8Array) {
+      const copy = copyOf(value);
+      checkValueBytes(copy.length, bytesMax, action);
       return copy;
     }
-    return frozenCopy(value, action);
+    const isObject = typeof value === 'object' && value !== null;
+    if (isObject && this.#own.has(value)) return value;
+    const { copy, bytesMost } = measuredCopy(value, action);
+    if (bytesMost > bytesMax) checkValueBytes(this.size(copy), bytesMax, action);
+    if (isObject) this.#own.set(copy as object, bytesMost);
+    return copy;
   }
 
   admitBytes(bytes: Uint8Array): unknown {
@@ -97,12 +120,32 @@ export class PlainValues<V> implements ValuePolicy<V> {
     if (cell instanceof Uint8Array) return cell;
     return this.#encoder.encode(typeof cell === 'string' ? cell : JSON.stringify(cell));
   }
+
+  size(cell: unknown): number {
+    if (cell instanceof Uint8Array) return cell.length;
+    return utf8Length(typeof cell === 'string' ? cell : JSON.stringify(cell));
+  }
+
+  sizeBound(cell: unknown): number {
+    if (typeof cell === 'string') return cell.length * 3;
+    const known = typeof cell === 'object' && cell !== null ? this.#own.get(cell) : undefined;
+    return known ?? this.size(cell);
+  }
 }
 
-/** `values: 'trusted'`: what comes in goes out, shared. Nobody may change it after. */
+/**
+ * `values: 'trusted'`: what comes in goes out, shared. Nobody may change it after. To measure data would be to walk through
+ * them, which is what those who trust them want to save, so only strings and bytes are measured.
+ */
 export class TrustedValues<V> extends PlainValues<V> {
-  override admit(value: V, _action: string): unknown {
+  override admit(value: V, action: string): unknown {
+    if (typeof value === 'string') checkTextBytes(value, this.bytesMax, action);
+    else if (value instanceof Uint8Array) checkValueBytes(value.length, this.bytesMax, action);
     return value;
+  }
+
+  override size(cell: unknown): number {
+    return typeof cell === 'string' || cell instanceof Uint8Array ? super.size(cell) : 0;
   }
 
   override read(cell: unknown): V {
@@ -127,14 +170,16 @@ interface EncodedCell {
  */
 export class EncodedValues<V> implements ValuePolicy<V> {
   readonly scope: CodecScope = new CodecScope();
+  readonly bytesMax: number;
   readonly #codec: Codec<V>;
 
-  constructor(codec: Codec<V>) {
+  constructor(codec: Codec<V>, bytesMax: number = Number.POSITIVE_INFINITY) {
     this.#codec = codec;
+    this.bytesMax = bytesMax;
   }
 
   admit(value: V, action: string): unknown {
-    return this.admitBytes(encode(this.scope, this.#codec, value, action));
+    return this.admitBytes(encode(this, this.#codec, value, action));
   }
 
   admitBytes(bytes: Uint8Array): unknown {
@@ -160,6 +205,14 @@ export class EncodedValues<V> implements ValuePolicy<V> {
 
   bytes(cell: unknown): Uint8Array {
     return (cell as EncodedCell).bytes;
+  }
+
+  size(cell: unknown): number {
+    return (cell as EncodedCell).bytes.length;
+  }
+
+  sizeBound(cell: unknown): number {
+    return this.size(cell);
   }
 }
 
@@ -190,7 +243,11 @@ export class CodecValues<V> implements ValuePolicy<V> {
   }
 
   admit(value: V, action: string): unknown {
-    return this.#store.admitBytes(encode(this.scope, this.#codec, value, action));
+    return this.#store.admitBytes(encode(this, this.#codec, value, action));
+  }
+
+  get bytesMax(): number {
+    return this.#store.bytesMax;
   }
 
   admitBytes(bytes: Uint8Array): unknown {
@@ -213,14 +270,26 @@ export class CodecValues<V> implements ValuePolicy<V> {
     return this.#store.bytes(cell);
   }
 
+  size(cell: unknown): number {
+    return this.#store.size(cell);
+  }
+
+  sizeBound(cell: unknown): number {
+    return this.#store.sizeBound(cell);
+  }
+
   #known(cell: unknown): { readonly value: V } | undefined {
     return typeof cell === 'object' && cell !== null ? this.#decoded.get(cell) : undefined;
   }
 }
 
-function encode<V>(scope: CodecScope, codec: Codec<V>, value: V, action: string): Uint8Array {
-  const bytes = scope.run(() => codec.encode(value));
-  if (bytes instanceof Uint8Array) return bytes;
+/** What a codec makes of a value that is put in, not copied yet. */
+function encode<V>(policy: ValuePolicy<V>, codec: Codec<V>, value: V, action: string): Uint8Array {
+  const bytes = policy.scope.run(() => codec.encode(value));
+  if (bytes instanceof Uint8Array) {
+    checkValueBytes(bytes.length, policy.bytesMax, action);
+    return bytes;
+  }
   throw new ValueError(action, { path: '', reason: 'was not encoded to a Uint8Array by the codec' });
 }
 

@@ -24,7 +24,10 @@ export class Window {
   /** -1: never compacted, so that a first compact(0) is legal (M16). */
   #compacted: Revision = -1;
   #watchFloor: Revision = 0;
-  /** Ascending and disjoint; those below the floor are dropped, and there are at most SPANS_MAX after each commit. */
+  /**
+   * Ascending and disjoint; those below the floor are dropped, and there are at most SPANS_MAX after each commit, or, while
+   * a pin holds them back, as many as a relist can make in the time that the pin has.
+   */
   #spans: Span[] = [];
 
   constructor(revision: Revision) {
@@ -71,16 +74,26 @@ export class Window {
   }
 
   /**
-   * The logical compaction to `n`; a request in a hole moves to its end (M16). Returns the new low watermark.
-   * Throws `CompactedError` (n at or below it already) and `FutureRevisionError`.
+   * The logical compaction to `n`, or only to `pinned`, the oldest revision that has to stay readable; a request in a hole
+   * moves to its end (M16). Returns the new low watermark. Throws `CompactedError` (n at or below it already) and
+   * `FutureRevisionError`.
+   *
+   * A pin is on no revision inside of a hole, for none can be read there. One that holds back a request in a hole is at
+   * its `after` at most, and there, or below, is where the low watermark stays:
+   *
+   * ```text
+   *   pin 9   hole (9, 30]   n 20       ->  C = 9, W = 9: a watch from 10 gets the span
+   *   no pin                            ->  C = 30, W = 31
+   * ```
    */
-  compact(n: Revision, action: string): Revision {
+  compact(n: Revision, action: string, pinned: Revision = Number.POSITIVE_INFINITY): Revision {
     if (n <= this.#compacted) {
       throw new CompactedError(action, { minRevision: this.#compacted + 1, compactRevision: this.compactRevision });
     }
     if (n > this.#revision) throw new FutureRevisionError(action, { revision: n, currentRevision: this.#revision });
-    const hole = this.#spanOver(n);
-    if (hole === undefined || !isHole(hole)) this.raise(n, n);
+    const floor = Math.min(n, pinned);
+    const hole = this.#spanOver(floor);
+    if (hole === undefined || !isHole(hole)) this.raise(floor, floor);
     else this.raise(hole.revision, hole.revision + 1);
     return this.#compacted;
   }

@@ -57,10 +57,10 @@ export class ModelLeases {
   }
 
   checkRoom(wanted: number): void {
-    const actual = this.#entries.size + wanted;
-    if (wanted > 0 && actual > this.#max) {
-      throw new LimitExceededError('grant', { limit: 'leases', max: this.#max, actual });
-    }
+    if (this.#entries.size + wanted <= this.#max || wanted === 0) return;
+    // The first one that is too many.
+    const actual = Math.max(this.#max, this.#entries.size) + 1;
+    throw new LimitExceededError('grant', { limit: 'leases', max: this.#max, actual });
   }
 
   has(id: LeaseId): boolean {

@@ -1,7 +1,7 @@
 import { DuplicateKeyError, KeyNotFoundError, LeaseNotFoundError, LimitExceededError } from '../types/errors.ts';
 import type { LeaseId } from '../types/lease.ts';
 import type { LeaseAttachment } from '../types/requests.ts';
-import type { Key, Revision } from '../types/revision.ts';
+import type { Key, KeyRange, Revision } from '../types/revision.ts';
 import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
 import { compareHolds, type DraftBase } from './model-draft.ts';
 import { bytesOf, type ModelKeys, type Predicate } from './model-keys.ts';
@@ -26,7 +26,6 @@ export class RequestChecks<V, K extends Key> {
   readonly #keys: ModelKeys<K>;
   readonly #encode: (value: V) => Uint8Array;
   readonly #limits: RequestLimits;
-  #bytes = 0;
 
   constructor(keys: ModelKeys<K>, encode: (value: V) => Uint8Array, limits: RequestLimits) {
     this.#keys = keys;
@@ -38,11 +37,14 @@ export class RequestChecks<V, K extends Key> {
     this.#level(request, 0);
     this.#duplicates(request.then ?? []);
     this.#duplicates(request.else ?? []);
+    this.#size(this.#txnBytes(request));
   }
 
-  puts(entries: readonly PutShape<V, K>[]): void {
-    for (const entry of entries) this.#put(entry);
-    this.#duplicates(entries.map((entry) => ({ type: 'put', ...entry })));
+  putAll(entries: readonly PutShape<V, K>[]): void {
+    for (const entry of entries) this.put(entry);
+    const then = entries.map((entry) => ({ type: 'put', ...entry }) as const);
+    this.#duplicates(then);
+    this.#size(this.#txnBytes({ then }));
   }
 
   /** Compares and operations of a branch count on top of those of the transactions around this one (store:R21). */
@@ -56,7 +58,7 @@ export class RequestChecks<V, K extends Key> {
 
   #operation(operation: Operation<V, K>, around: number): void {
     if (operation.type === 'txn') this.#level(operation, around);
-    else if (operation.type === 'put') this.#put(operation);
+    else if (operation.type === 'put') this.put(operation);
     else this.#keys.has(operation);
     if (operation.type !== 'range') return;
     safeInteger(operation.revision ?? 0);
@@ -70,13 +72,12 @@ export class RequestChecks<V, K extends Key> {
     else if (!Number.isSafeInteger(compare.value)) throw new RangeError('compare.value');
   }
 
-  #put({ key, value, lease, ttlMs, ignoreLease, ignoreValue }: PutShape<V, K>): void {
+  put({ key, value, lease, ttlMs, ignoreLease, ignoreValue }: PutShape<V, K>): void {
     this.#keys.id(key);
     if (lease !== undefined && ttlMs !== undefined) throw new TypeError('lease and ttlMs exclude each other');
     if (ignoreLease === true && (lease ?? ttlMs) !== undefined) throw new TypeError('ignoreLease excludes a lease');
     if (lease !== undefined) checkLeaseId(lease);
     if (ttlMs !== undefined) checkTtl(ttlMs);
-    this.#add(bytesOf(key).length);
     if (ignoreValue !== true) this.#value(value as V);
     else if (value !== undefined) throw new TypeError('ignoreValue excludes a value');
   }
@@ -85,13 +86,25 @@ export class RequestChecks<V, K extends Key> {
     const actual = this.#encode(value).length;
     const max = this.#limits.valueBytes;
     if (actual > max) throw new LimitExceededError('write', { limit: 'valueBytes', max, actual });
-    this.#add(actual);
   }
 
-  #add(bytes: number): void {
-    this.#bytes += bytes;
+  #size(actual: number): void {
     const max = this.#limits.txnBytes;
-    if (this.#bytes > max) throw new LimitExceededError('run', { limit: 'txnBytes', max, actual: this.#bytes });
+    if (actual > max) throw new LimitExceededError('run', { limit: 'txnBytes', max, actual });
+  }
+
+  /** All keys and values that a request names, whatever part of it will run (store:R21). */
+  #txnBytes({ compare = [], then = [], else: otherwise = [] }: TxnRequest<V, K>): number {
+    let bytes = 0;
+    for (const one of compare) {
+      bytes += rangeBytes(one) + (one.target === 'value' ? this.#encode(one.value).length : 0);
+    }
+    for (const one of [...then, ...otherwise]) {
+      if (one.type === 'txn') bytes += this.#txnBytes(one);
+      else bytes += rangeBytes(one);
+      if (one.type === 'put' && one.ignoreValue !== true) bytes += this.#encode(one.value as V).length;
+    }
+    return bytes;
   }
 
   /**
@@ -127,6 +140,13 @@ export class RequestChecks<V, K extends Key> {
     }
     return { puts, deletes };
   }
+}
+
+/** The end of a prefix is not named. */
+function rangeBytes(range: KeyRange<Key>): number {
+  if ('key' in range) return bytesOf(range.key).length;
+  if ('prefix' in range) return bytesOf(range.prefix).length;
+  return bytesOf(range.start).length + (range.end === undefined ? 0 : bytesOf(range.end).length);
 }
 
 /** What checks on the path look at. */

@@ -150,7 +150,7 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
   put(key: K, value: V | undefined, options: PutOptions = {}): PutResult<V, K> {
     const { signal: _, expect, ...how } = options;
     const operation = { type: 'put', key, ...(value === undefined ? {} : { value }), ...how } as const;
-    this.#checks().puts([operation]);
+    this.#checks().put(operation);
     this.#current();
     this.#expect(expect, key);
     const { revision, responses } = this.#commit([operation]);
@@ -159,7 +159,7 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
   }
 
   putAll(entries: readonly PutEntry<V, K>[]): { readonly revision: Revision } {
-    this.#checks().puts(entries as readonly PutShape<V, K>[]);
+    this.#checks().putAll(entries as readonly PutShape<V, K>[]);
     this.#current();
     const { revision } = this.#commit(entries.map((entry) => ({ type: 'put', ...entry })));
     return { revision };
@@ -168,8 +168,8 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
   delete(range: K | KeyRange<K>, options: DeleteOptions = {}): DeleteResult<V, K> {
     const isKey = typeof range === 'string' || range instanceof Uint8Array;
     const selected: KeyRange<K> = isKey ? { key: range } : range;
-    this.#keys.has(selected);
     if (options.expect !== undefined && !('key' in selected)) throw new TypeError('expect needs a single key');
+    this.#keys.has(selected);
     this.#current();
     if ('key' in selected) this.#expect(options.expect, selected.key);
     const operation = { type: 'delete', ...selected, prevKv: options.prevKv === true } as const;

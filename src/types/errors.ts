@@ -219,15 +219,35 @@ export class SnapshotError extends PlimsollError {
   }
 }
 
-/** The core's memory limit is reached. Nothing was written; compaction or deletes make room. No read throws it. */
+/**
+ * The memory limit of the core, or `limits.storeBytes`, is reached. Nothing was written; compaction or deletes make room, and
+ * where a pin holds compaction back, its release. No read throws it.
+ */
 export class StoreFullError extends PlimsollError {
   override readonly name: string = 'StoreFullError';
   declare readonly code: 'STORE_FULL';
-  readonly memoryBytesMax: number;
+  /** Which bound it is: the option's name. */
+  readonly limit: 'memoryBytesMax' | 'storeBytes';
+  /** Bytes allowed. */
+  readonly max: number;
+  /** The same, if the limit is this one. */
+  readonly memoryBytesMax: number | undefined;
+  /** Who holds most history back, if anybody does. */
+  readonly pin: { readonly owner: string; readonly revision: Revision } | undefined;
 
-  constructor(action: string, memoryBytesMax: number) {
-    super('STORE_FULL', `Cannot ${action}: the core may use ${memoryBytesMax} bytes and they are in use`);
-    this.memoryBytesMax = memoryBytesMax;
+  constructor(
+    action: string,
+    max: number,
+    facts: { limit?: 'memoryBytesMax' | 'storeBytes'; pin?: { owner: string; revision: Revision } } = {},
+  ) {
+    const { limit = 'memoryBytesMax', pin } = facts;
+    const what = limit === 'memoryBytesMax' ? 'the core' : 'the retained values';
+    const why = pin === undefined ? '' : `, history is held back from revision ${pin.revision} by ${pin.owner}`;
+    super('STORE_FULL', `Cannot ${action}: ${what} may use ${max} bytes and they are in use${why}`);
+    this.limit = limit;
+    this.max = max;
+    this.memoryBytesMax = limit === 'memoryBytesMax' ? max : undefined;
+    this.pin = pin;
   }
 }
 

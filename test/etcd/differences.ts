@@ -9,6 +9,8 @@ export const DIFFERENCES = {
   E1: 'a delete without end beside a put in its range is taken',
   /** A delete at exactly the compact revision: older etcds forget it. */
   E2: 'a watch from the compact revision misses a delete at it',
+  /** A range in a transaction at a revision below 0: the newest here as everywhere, compacted on etcd. */
+  E3: 'a range in a transaction at a revision below 0 is refused',
 } as const;
 
 export type DifferenceId = keyof typeof DIFFERENCES;

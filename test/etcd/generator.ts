@@ -20,7 +20,7 @@ export function createProgram(random: Random): Program {
 
 /**
  * Makes a program in which leases expire: keys with leases of seconds, and in between all that a lease can go through.
- * Time goes on at the `sleep` steps alone, and all that is left has expired at the end.
+ * Time goes on at the `sleep` steps alone.
  */
 export function createExpiryProgram(random: Random): Program {
   const dice = new Dice(random);
@@ -28,11 +28,12 @@ export function createExpiryProgram(random: Random): Program {
   const generator = new Generator(dice, settings);
   const steps: Step[] = [...generator.grants(3)];
   if (dice.chance(0.8)) steps.push(generator.watchNow());
-  for (const ms of [0, 600, 1000, 700, 1200]) {
+  steps.push(...generator.attachments());
+  for (const ms of [0, 700, 900, 800]) {
     if (ms > 0) steps.push({ op: 'sleep', ms });
     for (let count = 4 + dice.upTo(6); count > 0; count--) steps.push(generator.step());
   }
-  return { settings, steps: [...steps, { op: 'sleep', ms: 3000 }] };
+  return { settings, steps: [...steps, { op: 'sleep', ms: 2000 }] };
 }
 
 function createSettings(dice: Dice, expiry: boolean): Settings {
@@ -96,6 +97,16 @@ class Generator {
   grants(count: number): readonly Step[] {
     return Array.from({ length: count }, (_, index) => {
       return { op: 'grant', lease: this.#words.newLease(), ttlMs: (index + 1) * TTL_MS_MIN };
+    });
+  }
+
+  /** Every key with one of these leases. */
+  attachments(): readonly Step[] {
+    const { keys, leases } = this.#words;
+    return keys.map((key) => {
+      const lease = this.#dice.pick(leases);
+      const common = { value: this.#words.value(), prevKv: false, expect: 'nothing' } as const;
+      return { op: 'put', key, lease, ignoreValue: false, ignoreLease: false, ...common };
     });
   }
 

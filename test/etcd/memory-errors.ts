@@ -28,7 +28,7 @@ export function errorAnswer(error: unknown): Answer {
 
 const LIMITS: Readonly<Record<string, string>> = {
   txnOperations: 'too many operations',
-  leaseTtlMsMax: 'TTL too large',
+  leaseTtlMs: 'TTL too large',
 };
 
 /** What etcd tells by errors of its own, and the embedded store as wrong arguments. */

@@ -21,6 +21,7 @@ export const PROBES: readonly Probe[] = [
   { name: 'the first compactions of a new store (store:C15)', run: firstCompactions },
   { name: 'E1, a delete without end beside a put in its range', run: deleteWithoutEnd },
   { name: 'E2, a watch from a delete at the compact revision', run: watchFromTombstone },
+  { name: 'E3, a range in a transaction at a revision below 0', run: negativeRevision },
 ];
 
 async function firstCompactions(gateway: Gateway): Promise<void> {
@@ -67,6 +68,17 @@ async function watchFromTombstone(gateway: Gateway, seen: Seen): Promise<void> {
   const events = watch.batches.flatMap((batch) => batch.events.map(({ type }) => type)).join(', ');
   expectOne('etcd', events, ['delete, put', 'put']);
   if (events === 'put') note('E2', seen);
+}
+
+async function negativeRevision(gateway: Gateway, seen: Seen): Promise<void> {
+  const store = await openStore<string>();
+  const embedded = await outcome(() => store.txn({ then: [{ type: 'range', key: 'a', revision: -1 }] }));
+  await store.close();
+  expectOne('the embedded store', embedded, ['ok']);
+  const success = [{ request_range: { key: text('a'), revision: '-1' } }];
+  const etcd = await outcome(() => gateway.call('kv/txn', { success }));
+  expectOne('etcd', etcd, ['ok', 'compacted']);
+  if (etcd === 'compacted') note('E3', seen);
 }
 
 async function eventsOfEmbedded(): Promise<string> {

@@ -129,9 +129,11 @@ export class Vocabulary {
   attachment(): Attachment & { readonly hasValue: boolean } {
     const dice = this.#dice;
     const nothing = { lease: undefined, ignoreValue: false, ignoreLease: false, hasValue: true };
+    // Where leases are to expire, a put without one is the exception: it detaches the key.
+    const isExpiry = this.#settings.expiry;
     return dice.weighted<Attachment & { hasValue: boolean }>([
-      [60, () => nothing],
-      [26, () => ({ ...nothing, lease: this.lease() })],
+      [isExpiry ? 12 : 60, () => nothing],
+      [isExpiry ? 60 : 26, () => ({ ...nothing, lease: this.lease() })],
       [5, () => ({ ...nothing, ignoreLease: true })],
       [3, () => ({ ...nothing, ignoreValue: true, hasValue: false })],
       [2, () => ({ ...nothing, ignoreValue: true, ignoreLease: true, hasValue: false })],
@@ -150,7 +152,7 @@ export class Vocabulary {
   lease(noneChance = 0.1): LeaseName {
     const dice = this.#dice;
     if (dice.chance(noneChance)) return '0';
-    return this.leases.length === 0 || dice.chance(0.06) ? UNKNOWN_LEASE : dice.pick(this.leases);
+    return this.leases.length === 0 || dice.chance(0.05) ? UNKNOWN_LEASE : dice.pick(this.leases);
   }
 
   /** A lease to grant: often one that there is. */

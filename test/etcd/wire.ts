@@ -130,7 +130,8 @@ function wireOperation(step: OperationCall, words: Words, isBesidePut: boolean):
       return { request_delete_range: { ...(isBesidePut ? withoutNoEnd(range) : range), prev_kv: step.prevKv } };
     }
     case 'range': {
-      const at = wireAt(step.revision, words.base);
+      // E3: etcd does not take one below 0 for the newest here.
+      const at = wireAt(step.revision === undefined ? undefined : Math.max(0, step.revision), words.base);
       return { request_range: { ...wireRange(step.range), ...at, ...wireSelection(step, words.base) } };
     }
     case 'txn':

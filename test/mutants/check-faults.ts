@@ -4,16 +4,17 @@ import { FAULTS } from './list/mod.ts';
 import { SourcesCopy } from './sources-copy.ts';
 import { type RunOutcome, runTests } from './vitest-run.ts';
 
-const HELP = `npm run test:mutants -- [--only ID[,ID...]] [--list] [--json] [--seed N]
+const HELP = `npm run test:mutants -- [--only ID[,ID...]] [--tests PATH[,PATH...]] [--list] [--json] [--seed N]
 
 Puts each fault of test/mutants/list/ into a copy of the sources and runs the tests that should catch it, up to the first
 that fails. Ends with "N caught, 0 survived"; exit code 1 if one survived, or if the check itself could not be made.
 
-  --only ID   only these faults
-  --list      prints the list, runs nothing
-  --json      prints the results as JSON
-  --seed N    the chance of the property tests, 0 to 2147483647 (default 1)
-  --help      this text`;
+  --only ID     only these faults
+  --tests PATH  only these tests, instead of those that should catch a fault; --tests test/unit for instance
+  --list        prints the list, runs nothing
+  --json        prints the results as JSON
+  --seed N      the chance of the property tests, 0 to 2147483647 (default 1)
+  --help        this text`;
 
 const TIMEOUT_MS = 120_000;
 /** Copies that work at the same time: one for each core of the machine of the gate. */
@@ -28,7 +29,7 @@ interface Verdict {
 
 /** The list made by hand; resolves with the exit code. */
 export async function checkFaults(args: readonly string[], root: URL): Promise<number> {
-  const flags = readFlags(args, ['--only', '--seed'], ['--list', '--json', '--help']);
+  const flags = readFlags(args, ['--only', '--tests', '--seed'], ['--list', '--json', '--help']);
   if (flags.switches.has('--help')) {
     console.log(HELP);
     return 0;
@@ -57,7 +58,9 @@ function choose(flags: Flags): readonly Fault[] {
   const only = flags.values.get('--only')?.split(',');
   const unknown = only?.find((id) => !ids.includes(id));
   if (unknown !== undefined) throw new BadCommand(`there is no fault "${unknown}"`, '--list tells which there are');
-  return only === undefined ? FAULTS : FAULTS.filter(({ id }) => only.includes(id));
+  const tests = flags.values.get('--tests')?.split(',');
+  const chosen = only === undefined ? FAULTS : FAULTS.filter(({ id }) => only.includes(id));
+  return tests === undefined ? chosen : chosen.map((fault) => ({ ...fault, tests }));
 }
 
 async function judgeAll(

@@ -10,7 +10,7 @@ const TESTS = [
   'test/unit/store/**/*.test.ts',
   'test/unit/watch/**/*.test.ts',
   'test/unit/lease/**/*.test.ts',
-  'test/store/**/*.test.ts',
+  'test/mutants/cases.test.ts',
   'test/property/store*.test.ts',
   'test/property/watch*.test.ts',
 ];

@@ -13,13 +13,16 @@ export interface Fault {
   readonly tests?: readonly string[];
 }
 
+const CASES = 'test/mutants/cases.test.ts';
+const PROGRAMS = 'test/property/store';
+
 /** What is run for a fault that names no tests, by the folder of its file; quickest first. */
 export const TESTS_OF: Readonly<Record<string, readonly string[]>> = {
-  'src/store/': ['test/unit/store/', 'test/property/store.test.ts'],
-  'src/watch/': ['test/unit/watch/', 'test/property/store.test.ts', 'test/property/watch.test.ts'],
-  'src/lease/': ['test/unit/lease/', 'test/property/store.test.ts'],
-  'src/backends/': ['test/unit/store/', 'test/unit/watch/', 'test/property/store.test.ts'],
-  'src/cache/': ['test/unit/cache/', 'test/unit/faults/', 'test/property/replica.test.ts'],
+  'src/store/': ['test/unit/store/', CASES, PROGRAMS],
+  'src/watch/': ['test/unit/watch/', CASES, 'test/property/watch', PROGRAMS],
+  'src/lease/': ['test/unit/lease/', CASES, PROGRAMS],
+  'src/backends/': ['test/unit/store/', 'test/unit/watch/', CASES, PROGRAMS],
+  'src/cache/': ['test/unit/cache/', 'test/unit/faults/', 'test/property/replica'],
 };
 
 export function testsOf(fault: Fault): readonly string[] {

@@ -50,19 +50,21 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
   const remove = onExit(() => rmSync(tempDirName, { recursive: true, force: true }));
   process.chdir(fileURLToPath(options.root));
   process.env.PLIMSOLL_TEST_SEED = String(options.seed);
-  process.env.PLIMSOLL_MUTATION_TESTS = options.tests.join(',');
+  process.env.PLIMSOLL_MUTANT_TESTS = options.tests.join(',');
   try {
     return await new Stryker({
-      plugins: [new URL('vitest-runner/dist/src/index.js', modules), new URL('reporter.mjs', folder)].map(
-        fileURLToPath,
+      plugins: [new URL('vitest-runner/dist/src/index.js', modules), new URL('reporter.mjs', folder)].map((url) =>
+        fileURLToPath(url),
       ),
       testRunner: 'vitest',
-      vitest: { configFile: 'test/mutants/stryker/vitest.config.ts', related: false },
+      vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
       reporters: ['plimsoll'],
       mutate: options.files,
       ignorePatterns: ['/*', '!/src', '!/test', '!/tools', '!/package.json', '!/tsconfig*.json', '!/bench'],
       coverageAnalysis: 'perTest',
       concurrency: 2,
+      // On a machine that others use too, a slow run must not count as one that hangs.
+      timeoutMS: 10_000,
       tempDirName,
       cleanTempDir: 'always',
       symlinkNodeModules: true,

@@ -35,7 +35,13 @@ export async function runTests({ folder, tests, seed, timeoutMs }: RunOptions): 
   const outputFile = join(folder, 'result.json');
   rmSync(outputFile, { force: true });
   const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
-  const options = ['--bail=1', '--maxWorkers=1', '--reporter=json', `--outputFile.json=${outputFile}`];
+  const options = [
+    '--config=test/mutants/vitest.config.ts',
+    '--bail=1',
+    '--maxWorkers=1',
+    '--reporter=json',
+    `--outputFile.json=${outputFile}`,
+  ];
   const env = { ...process.env, PLIMSOLL_TEST_SEED: String(seed), PLIMSOLL_TEST_SIZE: 'smoke' };
   const args = [vitest, 'run', ...options, ...tests];
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });

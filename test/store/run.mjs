@@ -26,6 +26,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const cases = join(root, 'test/conformance/cases');
 const SEED_MAX = 0x7fffffff;
 const PROGRAMS_MAX = 10_000_000;
+/** Cases that are not over by then hang: they take seconds. */
+const CASES_MS_MAX = 120_000;
 
 const HELP = `Usage: npm run test:store -- [--smoke] [--seed N] [--programs N]
 
@@ -72,7 +74,8 @@ function parseCount(name, text, min, max) {
 }
 
 /**
- * Runs a script with this Node. Resolves with its exit code (1 for a signal) and, when captured, what it printed.
+ * Runs a script with this Node. Resolves with its exit code (1 for a signal) and, when captured, what it printed; one
+ * that is captured is ended when it hangs.
  *
  * @param {readonly string[]} args
  * @param {NodeJS.ProcessEnv} env
@@ -83,6 +86,7 @@ function run(args, env, options = {}) {
   const stdout = options.capture === true ? 'pipe' : 'inherit';
   const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', stdout, 'inherit'], detached: true });
   group = child.pid;
+  const timer = options.capture === true ? setTimeout(() => child.kill('SIGKILL'), CASES_MS_MAX) : undefined;
   let output = '';
   child.stdout?.setEncoding('utf8').on('data', (text) => {
     output += text;
@@ -91,6 +95,7 @@ function run(args, env, options = {}) {
     child.on('error', reject);
     child.on('close', (code) => {
       group = undefined;
+      clearTimeout(timer);
       resolve({ code: code ?? 1, output });
     });
   });

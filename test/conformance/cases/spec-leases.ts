@@ -149,20 +149,35 @@ test('C64 a put with an unknown lease writes nothing', async () => {
   equal([store.revision, store.range({ prefix: '' }).count], [1, 0]);
 });
 
+/** What may be asked first of a store with a lease that is due, and the answer. */
+const FIRST: readonly (readonly [name: string, ask: (store: Store<string>) => unknown, answer: unknown])[] = [
+  ['revision', (store) => store.revision, 4],
+  ['get', (store) => store.get('k'), undefined],
+  ['range', (store) => [keysOf(store.range({ prefix: '' })), store.range({ prefix: '' }).revision], ['stays', 4]],
+  ['next()', (store) => replay(store, { prefix: '' }, 1, { fromRevision: 4 }), ['4: delete k']],
+  ['put', async (store) => (await store.put('other', 'x')).revision, 5],
+  ['delete', async (store) => (await store.delete('k')).deleted, 0],
+  ['txn', async (store) => (await store.txn({ then: [{ type: 'range', key: 'k' }] })).revision, 4],
+  ['leases', (store) => store.leases(), []],
+  ['time to live', (store) => store.leaseTimeToLive('1'), undefined],
+];
+
 test('scenario 20 what is due is in the revision, though no timer ran', async () => {
-  const clock = createSilentClock();
-  const store = await openStore<string>({ clock });
-  const lease = await store.grantLease({ ttlMs: 10 });
-  await store.put('stays', 'x');
-  await store.put('k', 'x', { lease: lease.id });
-  equal([store.revision, keysOf(store.range({ prefix: '' }))], [3, 'k stays']);
-  clock.time = 11;
-  const { revision } = store;
-  equal([revision, store.get('k'), keysOf(store.range({ prefix: '' }))], [4, undefined, 'stays']);
-  // History has it still.
-  equal(keysOf(store.range({ prefix: '', revision: 3 })), 'k stays');
-  equal(await replayed(store, 3, 1), ['stays']);
-  equal([await replay(store, { prefix: '' }, 1, { fromRevision: 4 }), store.revision], [['4: delete k'], 4]);
+  for (const [name, ask, answer] of FIRST) {
+    const clock = createSilentClock();
+    const store = await openStore<string>({ clock });
+    await store.grantLease({ id: '1', ttlMs: 10 });
+    await store.put('stays', 'x');
+    await store.put('k', 'x', { lease: '1' });
+    equal([store.revision, keysOf(store.range({ prefix: '' }))], [3, 'k stays']);
+    clock.time = 11;
+    equal([name, await ask(store)], [name, answer]);
+    await store.delete('other');
+    // History has it still, and a list and what came after it make the newest list.
+    equal([store.get('k'), keysOf(store.range({ prefix: '', revision: 3 }))], [undefined, 'k stays']);
+    equal(await replayed(store, 3, store.revision - 3), ['stays']);
+    equal(await replay(store, { prefix: '' }, 1, { fromRevision: 4 }), ['4: delete k']);
+  }
 });
 
 test('scenario 21 two leases are due, and the one that expired last is kept alive', async () => {

@@ -44,6 +44,9 @@ const C31: readonly Row[] = [
     false,
   ],
   [{ ...EVERYTHING, maxCreateRevision: F + 6, sortTarget: 'value', sortOrder: 'descend' }, 'foo c a b', 6, false],
+  // The bounds themselves are within.
+  [{ ...EVERYTHING, minModRevision: F + 5, maxModRevision: F + 6 }, 'c foo', 6, false],
+  [{ ...EVERYTHING, minCreateRevision: F + 2, maxCreateRevision: F + 3 }, 'b c', 6, false],
 ];
 
 async function check(rows: readonly Row[]): Promise<void> {

@@ -1,10 +1,13 @@
-import { BackendError, type BackendWatchItem, CompactedError, openStore } from 'plimsoll';
+import { BackendError, CompactedError, openStore, type Store } from 'plimsoll';
 import {
+  BackendAssertionError,
   createFaultyBackend,
   createMemoryBackend,
   createObjectSource,
   createSeededRandom,
   createVirtualClock,
+  runBackendCases,
+  testBackend,
 } from 'plimsoll/testing';
 import { equal, rejects, test, throws } from '../harness.ts';
 import { bytes, standing } from './replica-support.ts';
@@ -18,31 +21,56 @@ async function openData() {
   return { clock, data, backend: createMemoryBackend(data) };
 }
 
-test('memory backend: a store of bytes as a backend', async () => {
+const suiteClock = createVirtualClock();
+const opened = new Map<unknown, Store<Uint8Array, Uint8Array>>();
+const suite = testBackend({
+  capabilities: { progress: true, writable: true, leases: true },
+  open: async () => {
+    const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes', clock: suiteClock });
+    const backend = createMemoryBackend(data);
+    opened.set(backend, data);
+    return backend;
+  },
+  settle: () => suiteClock.settle(),
+  advance: (delayMs) => suiteClock.advance(delayMs),
+  destroyData: async (backend) => opened.get(backend)?.close(),
+  dispose: async (backend) => {
+    await opened.get(backend)?.close();
+    opened.delete(backend);
+  },
+});
+
+for (const { name, rule, run } of suite) test(`memory backend: ${rule} ${name}`, run);
+
+test('backend suite: finds what a backend does not keep, and names the rule', async () => {
+  const started: string[] = [];
+  const forgetful = testBackend({
+    capabilities: { progress: true, writable: true },
+    open: async () => {
+      const { backend } = await openData();
+      return {
+        capabilities: { progress: true, writable: true },
+        range: async (request) => ({ ...(await backend.range(request)), revision: 1 }),
+        status: (request) => backend.status(request),
+        watch: (request) => backend.watch(request),
+        txn: (request) => backend.txn(request),
+        compact: (request) => backend.compact(request),
+        [Symbol.asyncDispose]: async () => {},
+      };
+    },
+  }).filter(({ rule }) => rule === 'B2');
+  const { passed, failed } = await runBackendCases(forgetful, ({ name }) => started.push(name));
+  equal([passed, started.length, failed[0]?.rule], [0, 2, 'B2']);
+  const error = failed[0]?.error;
+  equal(error instanceof BackendAssertionError && [error.code, error.rule, error.actual], ['ASSERTION', 'B2', 1]);
+  throws(() => testBackend({ ...({} as Parameters<typeof testBackend>[0]) }), { class: TypeError });
+});
+
+test('memory backend: the store stays the caller’s', async () => {
   const { data, backend } = await openData();
-  equal(backend.capabilities, { progress: true, writable: true, leases: true });
-  const { revision, succeeded, responses } = await backend.txn(PUT);
-  equal([revision, succeeded, responses], [2, true, [{ type: 'put' }]]);
-  equal(await backend.status({}), { identity: data.identity, revision: 2 });
-  const kv = { key: bytes('a'), value: bytes('1'), createRevision: 2, modRevision: 2, version: 1, lease: '0' };
-  equal(await backend.range({ ranges: [ALL] }), { identity: data.identity, revision: 2, count: 1, kvs: [kv] });
-  equal((await backend.range({ ranges: [{ start: bytes('a') }], countOnly: true })).count, 1);
-  const stream = backend.watch({ ranges: [ALL], fromRevision: 2 });
-  stream.requestProgress?.();
-  const items: BackendWatchItem[] = [];
-  for await (const item of stream) if (items.push(item) === 3) break;
-  equal(items, [
-    { type: 'open', identity: data.identity, revision: 2 },
-    { type: 'change', revision: 2, events: [{ type: 'put', kv }] },
-    { type: 'progress', revision: 2 },
-  ]);
-  await backend.compact({ revision: 2 });
-  await rejects(backend.range({ ranges: [ALL], revision: 1 }), { class: CompactedError, code: 'COMPACTED' });
-  const reason = new Error('enough');
-  equal((await rejects(backend.status({ signal: AbortSignal.abort(reason) }), { class: Error })) === reason, true);
-  // The store stays the caller's.
+  equal(await backend.status({}), { identity: data.identity, revision: 1 });
   await backend[Symbol.asyncDispose]();
-  equal(data.revision, 2);
+  equal(data.revision, 1);
   await data.close();
 });
 

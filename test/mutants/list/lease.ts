@@ -1,3 +1,127 @@
 import type { Fault } from '../fault.ts';
 
-export const LEASE_FAULTS: readonly Fault[] = [];
+/** Leases: the books, and what the embedded store makes of them. */
+export const LEASE_FAULTS: readonly Fault[] = [
+  {
+    id: 'expiry-order-by-text',
+    file: 'src/lease/lease-id.ts',
+    find: 'if (a.length !== b.length) return a.length - b.length;',
+    replace: '',
+    why: 'M31: leases that are due together expire by their ids as numbers',
+  },
+  {
+    id: 'expires-after-deadline',
+    file: 'src/lease/lessor.ts',
+    find: 'first.deadline <= now ? first : undefined',
+    replace: 'first.deadline < now ? first : undefined',
+    why: 'R42: at the deadline a lease is due',
+  },
+  {
+    id: 'keep-alive-revives',
+    file: 'src/lease/lessor.ts',
+    find: 'if (entry.deadline <= now) throw new LeaseNotFoundError(action, id);',
+    replace: '',
+    why: 'R40: a lease that is due never revives',
+    tests: ['test/unit/lease/'],
+  },
+  {
+    id: 'keep-alive-adds-up',
+    file: 'src/lease/lessor.ts',
+    find: 'entry.deadline = now + entry.ttlMs;',
+    replace: 'entry.deadline += entry.ttlMs;',
+    why: 'R40: kept alive, a lease has its whole TTL again, and not more',
+  },
+  {
+    id: 'renewal-not-queued',
+    file: 'src/lease/lessor.ts',
+    find: 'this.#queue.update(entry);',
+    replace: '',
+    why: 'M31: the order of expiry follows renewals',
+  },
+  {
+    id: 'moved-not-detached',
+    file: 'src/lease/lessor.ts',
+    find: 'return from !== undefined && from !== to && this.detach(from, text);',
+    replace: 'return false;',
+    why: 'R44: a key that moved to another lease survives the first one',
+  },
+  {
+    id: 'put-keeps-lease',
+    file: 'src/backends/memory-engine.ts',
+    find: "const isPlain = put.lease.type === 'id' && put.lease.id === '0' && !put.ignoreValue;",
+    replace: "const isPlain = put.lease.type === 'id' && !put.ignoreValue;",
+    why: 'R16: a put attaches its key to the lease that it names',
+  },
+  {
+    id: 'put-without-lease-keeps-it',
+    file: 'src/backends/memory-leases.ts',
+    find: "to === '0' ? undefined : to);",
+    replace: "to === '0' ? (from === '0' ? undefined : from) : to);",
+    why: 'R16: a put that names no lease detaches its key',
+  },
+  {
+    id: 'expired-hidden-on-read',
+    file: 'src/backends/memory-engine.ts',
+    find: '    const revision = this.#mvcc.window.revision + 1;\n    if (texts.length === 0) return revision - 1;',
+    replace:
+      '    const revision = this.#mvcc.window.revision + (action === EXPIRE ? 0 : 1);\n    if (texts.length === 0 || action === EXPIRE) return revision;',
+    why: 'M31, first reading: expired keys without a revision of their own broke 152/500',
+  },
+  {
+    id: 'read-before-due',
+    file: 'src/backends/memory-engine.ts',
+    find: 'beginRead(action: string): void {\n    this.checkOpen(action);\n    this.#expireDue();',
+    replace: 'beginRead(action: string): void {\n    this.checkOpen(action);',
+    why: 'M31: what is due is committed before a read, whether a timer ran or not',
+  },
+  {
+    id: 'write-before-due',
+    file: 'src/backends/memory-engine.ts',
+    find: 'this.#expireDue();\n    this.#isWriting = true;',
+    replace: 'this.#isWriting = true;',
+    why: 'M31: what is due is committed before a write, whether a timer ran or not',
+  },
+  {
+    id: 'expiry-only-first',
+    file: 'src/backends/memory-engine.ts',
+    find: "this.#leases.lost(due.id, 'expired', revision);",
+    replace: "this.#leases.lost(due.id, 'expired', revision);\n      return;",
+    why: 'M31: every lease that is due expires, one revision each',
+  },
+  {
+    id: 'expiry-unordered',
+    file: 'src/backends/memory-engine.ts',
+    find: '[...texts].sort(compareKeyText).map((text) => tombstone(text, revision))',
+    replace: '[...texts].map((text) => tombstone(text, revision))',
+    why: 'R41, M31: the deletes of an expiry are in key order',
+  },
+  {
+    id: 'empty-lease-takes-revision',
+    file: 'src/backends/memory-engine.ts',
+    find: 'if (texts.length === 0) return revision - 1;',
+    replace: '',
+    why: 'M31: a lease without keys uses no revision',
+  },
+  {
+    id: 'keyed-lease-stays',
+    file: 'src/lease/lessor.ts',
+    find: 'if (!entry.keyed || entry.keys.size > 0) return false;',
+    replace: 'return false;',
+    why: 'a lease made for one key goes with it, or puts with ttlMs would pile leases up',
+  },
+  {
+    id: 'failed-write-leaves-lease',
+    file: 'src/backends/memory-engine.ts',
+    find: 'for (const id of granted) lessor.remove(id);',
+    replace: '',
+    why: 'R21: a write that fails leaves nothing behind, leases for its keys included',
+  },
+  {
+    id: 'unknown-lease-attached',
+    file: 'src/store/txn-path.ts',
+    find: "if (lease.type === 'id' && lease.id !== '0') requireLease(lease.id);",
+    replace: '',
+    why: 'R16: a put with an unknown lease is LeaseNotFoundError, with nothing written',
+    tests: ['test/mutants/cases.test.ts', 'test/property/store'],
+  },
+];

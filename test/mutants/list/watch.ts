@@ -1,3 +1,172 @@
 import type { Fault } from '../fault.ts';
 
-export const WATCH_FAULTS: readonly Fault[] = [];
+const SPANS = ['test/unit/watch/', 'test/property/replica'];
+
+/** Watches: where they start, what they deliver, how they end. */
+export const WATCH_FAULTS: readonly Fault[] = [
+  {
+    id: 'exclusive-start',
+    file: 'src/watch/watcher.ts',
+    find: 'else this.#seek(this.from);',
+    replace: 'else this.#seek(this.from + 1);',
+    why: 'R27, F9: a start is inclusive',
+  },
+  {
+    id: 'future-start-too-early',
+    file: 'src/watch/hub.ts',
+    find: 'if (revision < watcher.from) return;',
+    replace: '',
+    why: 'U9: a watch of a future revision gets nothing from before it',
+  },
+  {
+    id: 'event-twice',
+    file: 'src/watch/watcher.ts',
+    find: 'this.#seek(commit + 1);',
+    replace: 'this.#seek(commit);',
+    why: 'R29: each batch once',
+  },
+  {
+    id: 'event-skipped',
+    file: 'src/watch/watcher.ts',
+    find: 'this.#seek(commit + 1);',
+    replace: 'this.#seek(commit + 2);',
+    why: 'R29: none is missing',
+  },
+  {
+    id: 'stored-idle-position',
+    file: 'src/watch/hub.ts',
+    find: 'for (const watcher of [...this.#pending]) {\n      if (watcher.position >= compactRevision)',
+    replace:
+      "for (const watcher of [...this.#all]) {\n      if (watcher.state !== 'idle' && watcher.state !== 'pending') continue;\n" +
+      '      if (watcher.position >= compactRevision)',
+    why: 'M26, first reading: a stored position for idle watches broke 627/3,000',
+  },
+  {
+    id: 'idle-only-when-read',
+    file: 'src/watch/watcher.ts',
+    find: 'if (next === 0) {\n      this.#becomeIdle();\n      return;\n    }\n    const span = this.source.window.spanAt(next);',
+    replace:
+      'if (next === 0 && from > this.source.window.revision + 1) {\n      this.#becomeIdle();\n      return;\n    }\n' +
+      '    const span = this.source.window.spanAt(next);',
+    why: 'M26: delivery of the last entry makes a watch idle at once',
+  },
+  {
+    id: 'compaction-ends-nobody',
+    file: 'src/watch/hub.ts',
+    find: 'if (this.#pendingMin >= compactRevision) return;',
+    replace: 'return;',
+    why: 'M26: a pending watch that compaction passes ends with CompactedError; never a silent jump',
+  },
+  {
+    id: 'compaction-ends-at-c',
+    file: 'src/watch/hub.ts',
+    find: 'if (watcher.position >= compactRevision) this',
+    replace: 'if (watcher.position > compactRevision) this',
+    why: 'R24, F8: an event at C can still be delivered',
+  },
+  {
+    id: 'pending-minimum-too-high',
+    file: 'src/watch/hub.ts',
+    find: 'this.#pendingMin = Math.min(this.#pendingMin, watcher.position);\n  }',
+    replace: 'this.#pendingMin = watcher.position;\n  }',
+    why: 'M26: no pending watch is below the minimum that compaction looks at',
+  },
+  {
+    id: 'start-in-hole-goes-on',
+    file: 'src/watch/hub.ts',
+    find: 'if (watcher.from > after + 1) watcher.fail(error());',
+    replace: '',
+    why: 'M12: a future start that a span jumps over ends with CompactedError at the publish',
+    tests: SPANS,
+  },
+  {
+    id: 'span-position-at-end',
+    file: 'src/watch/hub.ts',
+    find: 'revision : after + 1;',
+    replace: 'revision : revision;',
+    why: 'M26: a watch that a span wakes is pending at after + 1, so that compaction inside ends it',
+    tests: SPANS,
+  },
+  {
+    id: 'repair-lets-laggards-go-on',
+    file: 'src/watch/hub.ts',
+    find: 'if (isRepair) for (const watcher of [...this.#pending]) watcher.fail(error());',
+    replace: '',
+    why: 'M13: after a repair watches that lag end, the history they wait for was wrong',
+    tests: ['test/unit/watch/', 'test/unit/cache/', 'test/property/replica'],
+  },
+  {
+    id: 'filter-swapped',
+    file: 'src/watch/hub.ts',
+    find: "filter === (type === 'put' ? 'noput' : 'nodelete')",
+    replace: "filter === (type === 'put' ? 'nodelete' : 'noput')",
+    why: 'R32: noput leaves puts out, nodelete deletes',
+  },
+  {
+    id: 'prev-kv-at-wrong-revision',
+    file: 'src/store/mvcc.ts',
+    find: 'const before = span === undefined ? commit - 1 : span.after;',
+    replace: 'const before = span === undefined ? commit : span.after;',
+    why: 'R33, M29: prevKv is the value at m - 1',
+    tests: ['test/unit/watch/', 'test/property/store'],
+  },
+  {
+    id: 'prev-kv-below-compacted',
+    file: 'src/store/state.ts',
+    find: 'if (!this.#window.isReadable(before)) return -1;',
+    replace: '',
+    why: 'M29, M16: prevKv is absent when m - 1 < C, whatever the physical part of compaction has left',
+    tests: ['test/unit/watch/', 'test/property/store'],
+  },
+  {
+    id: 'kept-batch-outlives-compaction',
+    file: 'src/store/mvcc.ts',
+    find: 'last.compactRevision === compactRevision &&',
+    replace: '',
+    why: 'M29: a batch made before a compaction is not handed out after it',
+    tests: ['test/unit/watch/', 'test/property/store'],
+  },
+  {
+    id: 'initial-not-at-first-read',
+    file: 'src/watch/watcher.ts',
+    find: "if (this.options.initial === true) this.#state = 'initial';",
+    replace: "if (this.options.initial === true && window.revision > 1) this.#state = 'initial';",
+    why: 'M28, scenario 25: initial on an empty store is one empty batch',
+  },
+  {
+    id: 'coalesce-shows-short-lived',
+    file: 'src/store/mvcc.ts',
+    find: 'if (isDelete && previous < 0 && window.isReadable(after)) continue;',
+    replace: '',
+    why: 'M14: a key that came and went since the cursor is in no difference',
+    tests: ['test/unit/watch/', 'test/property/store'],
+  },
+  {
+    id: 'close-resumes-too-late',
+    file: 'src/watch/watcher.ts',
+    find: 'resumeRevision: position, lagEvents',
+    replace: 'resumeRevision: position + 1, lagEvents',
+    why: 'M14: SlowWatcherError says where to resume without a gap',
+  },
+  {
+    id: 'progress-too-high',
+    file: 'src/watch/watcher.ts',
+    find: "if (this.#state === 'pending') return this.#position - 1;",
+    replace: "if (this.#state === 'pending') return this.#position;",
+    why: 'M30: progress R means that everything up to R was delivered',
+  },
+  {
+    id: 'woken-stays-in-index',
+    file: 'src/watch/hub.ts',
+    find: 'becamePending(watcher: HubWatcher): void {\n    this.#index.remove(watcher.range, watcher);',
+    replace: 'becamePending(watcher: HubWatcher): void {',
+    why: 'M27: a woken watch leaves the index, or the next commit moves its position',
+  },
+  {
+    id: 'interval-end-inclusive',
+    file: 'src/watch/wake-index.ts',
+    find: 'compareKeyText(text, node.end) < 0)) hits.push(node.entry);',
+    replace: 'compareKeyText(text, node.end) <= 0)) hits.push(node.entry);',
+    why: 'R7: ranges are half open',
+  },
+];

@@ -90,6 +90,11 @@ describe('footprint', () => {
     expect(collections).toBeGreaterThanOrEqual(2);
     expect(footprint.wasm).toBe(1000);
     expect(footprint.heap).toBeGreaterThan(0);
+    const larger = await settledFootprint(
+      () => undefined,
+      () => 500_000_000,
+    );
+    expect(larger.offHeap).toBeLessThan(footprint.offHeap - 400_000_000);
   });
 
   it('is a difference, and refuses a runtime that counts the linear memory nowhere', () => {

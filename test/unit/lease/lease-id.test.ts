@@ -6,7 +6,7 @@ import {
   generateLeaseId,
   isLeaseId,
   parseLeaseId,
-} from '../../../src/lease/lease-id.ts';
+} from '../../../src/types/lease-id.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { testSeed } from '../../support/size.ts';
 

@@ -39,7 +39,7 @@ describe('grant', () => {
     expect(lessor.grant(1, '1', GRANT)).toMatchObject({ id: '1', ttlMs: 1, deadline: 1, keyed: false });
     expect(() => lessor.grant(1, '1', GRANT)).toThrow(new LeaseExistsError(GRANT, '1'));
     expect(() => lessor.grant(1, '0', GRANT)).toThrow(RangeError);
-    const facts = { limit: 'leaseTtlMsMax', max: TTL_MAX, actual: TTL_MAX + 1 };
+    const facts = { limit: 'leaseTtlMs', max: TTL_MAX, actual: TTL_MAX + 1 };
     expect(() => lessor.grant(TTL_MAX + 1, '2', GRANT)).toThrow(new LimitExceededError(GRANT, facts));
     expect(lessor.grant(TTL_MAX, '2', GRANT).ttlMs).toBe(TTL_MAX);
     expect(lessor.ids()).toEqual(['1', '2']);

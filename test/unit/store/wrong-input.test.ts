@@ -79,7 +79,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'txn: a put with a lease',
     (s) => s.txn({ then: [bad({ type: 'put', key: 'a', value: 1, lease: 7 })] }),
     TypeError,
-    'Cannot run a transaction: the lease is not a decimal id',
+    'Cannot run a transaction: lease is of type number, allowed is a decimal string',
   ],
   [
     'txn: a compare of a range',
@@ -429,8 +429,8 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   [
     'txn: a lease that is no id',
     (s) => s.txn({ compare: [{ key: 'a', target: 'lease', result: '=', value: '-1' }] }),
-    TypeError,
-    'Cannot run a transaction: the lease is not a decimal id',
+    RangeError,
+    'Cannot run a transaction: compare.value is "-1", allowed is a decimal string',
   ],
   [
     'txn: aborted before',

@@ -4,12 +4,14 @@ import { openStore } from '../../../src/open-store.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { BackendAssertionError } from '../../../src/testing/backend-assertion.ts';
 import { type BackendSuiteOptions, runBackendCases, testBackend } from '../../../src/testing/backend-suite.ts';
+import { createFaultyBackend } from '../../../src/testing/faulty-backend.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Backend } from '../../../src/types/backend.ts';
 import { type BrokenBackend, type ByteStore, withStreams, wrap } from './broken-backend.ts';
 import { BROKEN_CALLS } from './broken-calls.ts';
 import { BROKEN_LEASES } from './broken-leases.ts';
 import { BROKEN_STREAMS } from './broken-streams.ts';
+import { BROKEN_TXNS } from './broken-txns.ts';
 
 const random = createSeededRandom(1);
 const CAPABILITIES = { progress: true, writable: true, leases: true } as const;
@@ -32,12 +34,13 @@ function suiteOptions(make: BrokenBackend['make'] = (backend) => backend): Backe
   };
 }
 
-describe('the memory backend keeps every promise', () => {
-  for (const { name, rule, run } of testBackend(suiteOptions())) it(`${rule}: ${name}`, run);
+describe('a faulty backend without a fault keeps every promise', () => {
+  const cases = testBackend(suiteOptions((backend) => createFaultyBackend(backend)));
+  for (const { name, rule, run } of cases) it(`${rule}: ${name}`, run);
 });
 
 describe('the suite finds', () => {
-  const all = [...BROKEN_CALLS, ...BROKEN_STREAMS, ...BROKEN_LEASES];
+  const all = [...BROKEN_CALLS, ...BROKEN_TXNS, ...BROKEN_STREAMS, ...BROKEN_LEASES];
   it.each(all)('$fault ($rule)', async ({ rule, caughtBy, make }) => {
     const cases = testBackend(suiteOptions(make)).filter((one) => one.rule === rule);
     const { failed } = await runBackendCases(cases);

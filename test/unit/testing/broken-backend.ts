@@ -1,4 +1,11 @@
-import type { Backend, BackendWatchItem, BackendWatchRequest, BackendWatchStream } from '../../../src/types/backend.ts';
+import type {
+  Backend,
+  BackendOperation,
+  BackendTxnRequest,
+  BackendWatchItem,
+  BackendWatchRequest,
+  BackendWatchStream,
+} from '../../../src/types/backend.ts';
 import type { Store } from '../../../src/types/store.ts';
 
 export type ByteStore = Store<Uint8Array, Uint8Array>;
@@ -45,4 +52,18 @@ export function withStreams(
       return changed;
     },
   });
+}
+
+/** The same backend, which is sent other transactions. */
+export function withTxn(backend: Backend, change: (request: BackendTxnRequest) => BackendTxnRequest): Backend {
+  return wrap(backend, { txn: (request) => backend.txn(change(request)) });
+}
+
+/** The same for each operation of the outermost branches. */
+export function withOperations(backend: Backend, change: (operation: BackendOperation) => BackendOperation): Backend {
+  return withTxn(backend, (request) => ({
+    ...request,
+    then: request.then.map(change),
+    else: request.else.map(change),
+  }));
 }

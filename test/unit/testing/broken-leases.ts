@@ -1,7 +1,6 @@
 import type { Backend, BackendLeases } from '../../../src/types/backend.ts';
 import { LeaseExistsError, LeaseNotFoundError } from '../../../src/types/errors.ts';
-import { type BrokenBackend, wrap } from './broken-backend.ts';
-import { withOperations } from './broken-calls.ts';
+import { type BrokenBackend, withOperations, wrap } from './broken-backend.ts';
 
 export const BROKEN_LEASES: readonly BrokenBackend[] = [
   {

@@ -1,5 +1,5 @@
-import type { LeaseId } from '../types/lease.ts';
-import type { Random } from '../types/random.ts';
+import type { LeaseId } from './lease.ts';
+import type { Random } from './random.ts';
 
 /**
  * Lease ids are 64-bit numbers above 0 in decimal, as text: most of them are too large for a JavaScript number (D8). One

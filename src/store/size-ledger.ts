@@ -1,0 +1,56 @@
+import { StoreFullError } from '../types/errors.ts';
+
+export interface SizeLedgerOptions {
+  /** Bytes of values that a put may bring the store to. */
+  readonly max: number;
+  /** Bytes of a value as it is kept. Runs no user code. */
+  readonly size: (cell: unknown) => number;
+}
+
+/** Changes of one commit; a delete has no cell. */
+type SizedChanges = readonly { readonly type: 'put' | 'delete'; readonly cell: unknown }[];
+
+/**
+ * What the retained values of a store take, slot by slot; only there when that is bounded. A version counts until
+ * physical compaction has dropped it, and each counts by itself, also one that kept the value of the version before.
+ */
+export class SizeLedger {
+  readonly #options: SizeLedgerOptions;
+  #bytesBySlot: number[] = [];
+  #total = 0;
+  /** Of the commit that room was found for, in its order. */
+  #coming: number[] = [];
+
+  constructor(options: SizeLedgerOptions) {
+    this.#options = options;
+  }
+
+  /** Throws `StoreFullError` for a commit whose puts do not fit, with nothing changed. Deletes always do. */
+  reserve(changes: SizedChanges, action: string): void {
+    const { max, size } = this.#options;
+    const coming: number[] = [];
+    let bytes = 0;
+    let hasPut = false;
+    for (const { type, cell } of changes) {
+      const own = type === 'put' ? size(cell) : 0;
+      hasPut ||= type === 'put';
+      bytes += own;
+      coming.push(own);
+    }
+    if (hasPut && this.#total + bytes > max) throw new StoreFullError(action, max, { limit: 'storeBytes' });
+    // The slots come one by one, from the end of this.
+    this.#coming = coming.reverse();
+  }
+
+  /** The next change of the commit has its slot. */
+  add(slot: number): void {
+    const bytes = this.#coming.pop() ?? 0;
+    this.#bytesBySlot[slot] = bytes;
+    this.#total += bytes;
+  }
+
+  free(slot: number): void {
+    this.#total -= this.#bytesBySlot[slot] ?? 0;
+    this.#bytesBySlot[slot] = 0;
+  }
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { ConflictError, openStore } from '../../../src/mod.ts';
+import type { UpdateTxn } from '../../../src/types/update.ts';
+
+const bump = async (txn: UpdateTxn<number>) => {
+  const next = (txn.get('n') ?? 0) + 1;
+  await Promise.resolve();
+  txn.put('n', next);
+  return next;
+};
+
+describe('update', () => {
+  it('C68: two updates that read and write one key: one commits first, the other runs again and sees it', async () => {
+    const store = await openStore<number>();
+    const [first, second] = await Promise.all([store.update(bump), store.update(bump)]);
+    expect([first, second].map(({ value, attempts }) => [value, attempts])).toEqual([
+      [1, 1],
+      [2, 2],
+    ]);
+    expect(store.get('n')?.value).toBe(2);
+  });
+
+  it.each([
+    ['serializable-snapshot', 2, 2],
+    ['serializable', 2, 2],
+    ['repeatable-reads', 2, 2],
+    ['read-committed', 1, 1],
+  ] as const)('R50: %s', async (isolation, value, attempts) => {
+    const store = await openStore<number>();
+    const [, second] = await Promise.all([store.update(bump), store.update(bump, { isolation })]);
+    expect([store.get('n')?.value, second.attempts]).toEqual([value, attempts]);
+  });
+
+  it('R50: what was written without being read is held against the snapshot by serializable-snapshot alone', async () => {
+    for (const [isolation, attempts] of [
+      ['serializable-snapshot', 2],
+      ['serializable', 1],
+    ] as const) {
+      const store = await openStore<number>();
+      await store.put('read', 1);
+      const result = await store.update(
+        async (txn) => {
+          txn.get('read');
+          if (store.get('written') === undefined) await store.put('written', 1);
+          txn.put('written', 2);
+        },
+        { isolation },
+      );
+      expect([isolation, result.attempts]).toEqual([isolation, attempts]);
+    }
+  });
+
+  it('all reads are at the revision of the first, but for repeatable-reads, which sees the newest', async () => {
+    for (const [isolation, seen] of [
+      ['serializable-snapshot', [1, 1]],
+      ['serializable', [1, 1]],
+      ['repeatable-reads', [1, 2]],
+    ] as const) {
+      const store = await openStore<number>();
+      await store.putAll([
+        { key: 'a', value: 1 },
+        { key: 'b', value: 1 },
+      ]);
+      const reads: (number | undefined)[] = [];
+      await store.update(
+        async (txn) => {
+          reads.push(txn.get('a'));
+          if (reads.length === 1) await store.put('b', 2);
+          reads.push(txn.get('b'));
+        },
+        { isolation },
+      );
+      expect([isolation, reads.slice(0, 2)]).toEqual([isolation, seen]);
+    }
+  });
+
+  it('its own writes are what it reads, and deletes too', async () => {
+    const store = await openStore<number>();
+    await store.put('a', 1);
+    const { value, revision } = await store.update((txn) => {
+      txn.put('a', 5);
+      txn.delete('b');
+      const seen = [txn.get('a'), txn.get('b'), txn.modRevision('a')];
+      txn.delete('a');
+      return [...seen, txn.get('a')];
+    });
+    expect(value).toEqual([5, undefined, 2, undefined]);
+    expect([revision, store.get('a')]).toEqual([3, undefined]);
+  });
+
+  it('a snapshot that compaction takes away is taken anew', async () => {
+    const store = await openStore<number>();
+    await store.putAll([
+      { key: 'a', value: 1 },
+      { key: 'b', value: 1 },
+    ]);
+    let runs = 0;
+    const { attempts, value } = await store.update(async (txn) => {
+      const a = txn.get('a');
+      if (++runs === 1) {
+        await store.put('b', 2);
+        await store.compact(store.revision);
+      }
+      return [a, txn.get('b')];
+    });
+    expect([attempts, value]).toEqual([2, [1, 2]]);
+  });
+
+  it('ends with ConflictError when the retries are used up; what fn throws passes, and nothing is written', async () => {
+    const store = await openStore<number>();
+    const meddle = async (txn: UpdateTxn<number>) => {
+      txn.put('n', (txn.get('n') ?? 0) + 10);
+      await store.put('n', 1);
+    };
+    const error = await store.update(meddle, { retries: 3 }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConflictError);
+    expect(error).toMatchObject({ key: 'n', expectedRevision: 4, actualRevision: 5 });
+    expect(store.get('n')).toMatchObject({ version: 4, value: 1 });
+    const boom = new Error('Cannot go on');
+    const throwing = (txn: UpdateTxn<number>) => {
+      txn.put('x', 1);
+      throw boom;
+    };
+    await expect(store.update(throwing)).rejects.toBe(boom);
+    expect(store.get('x')).toBeUndefined();
+  });
+
+  it('wrong input, and a txn used after its end', async () => {
+    const store = await openStore<number>();
+    const bad = (value: unknown) => value as never;
+    await expect(store.update(bad(1))).rejects.toThrow('Cannot update: fn is not a function');
+    await expect(store.update(bump, { isolation: bad('none') })).rejects.toThrow('isolation is none, allowed are');
+    await expect(store.update(bump, { retries: -1 })).rejects.toThrow('retries is -1, allowed');
+    await expect(store.update(bump, bad({ retry: 1 }))).rejects.toThrow('unknown option retry');
+    const reason = new Error('Cannot wait');
+    await expect(store.update(bump, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(store.update((txn) => txn.put(bad(5), 1))).rejects.toThrow(TypeError);
+    await expect(store.update((txn) => txn.get(bad(5)))).rejects.toThrow(TypeError);
+    let kept: UpdateTxn<number> | undefined;
+    await store.update((txn) => {
+      kept = txn;
+    });
+    expect(() => kept?.put('a', 1)).toThrow("the update's function has returned");
+    expect(store.revision).toBe(1);
+  });
+});
