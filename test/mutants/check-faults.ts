@@ -73,8 +73,7 @@ async function judgeAll(
   try {
     const [first] = copies;
     if (first === undefined) return [];
-    // All at once and before anything runs: a list that is out of date is a failure of its own.
-    for (const fault of faults) applyFault(fault, first.read(fault.file));
+    checkPlaces(faults, first);
     const tests = [...new Set(faults.flatMap(testsOf))];
     const clean = await runTests({ folder: first.folder, tests, seed, timeoutMs: TIMEOUT_MS * 5 });
     if (clean.type !== 'passed') throw new Error(`Cannot check the faults: without any, ${tell(clean)}`);
@@ -93,6 +92,19 @@ async function judgeAll(
   } finally {
     for (const copy of copies) copy.remove();
   }
+}
+
+/** Before anything runs: a list that is out of date is a failure of its own. Throws with all that is wrong. */
+function checkPlaces(faults: readonly Fault[], copy: SourcesCopy): void {
+  const problems = faults.flatMap((fault) => {
+    try {
+      applyFault(fault, copy.read(fault.file));
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+  if (problems.length > 0) throw new Error(`test/mutants/list is out of date:\n${problems.join('\n')}`);
 }
 
 async function judge(fault: Fault, copy: SourcesCopy, seed: number): Promise<Verdict> {

@@ -172,8 +172,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     id: 'page-repeats-row',
     file: 'src/store/read.ts',
-    find: 'const start = mvcc.keys.bytes(`${text}\\0`);',
-    replace: 'const start = mvcc.keys.bytes(text);',
+    find: "return { kind: 'interval', bytes: { start, end: bytes.end },",
+    replace: "return { kind: 'interval', bytes: { start: mvcc.keys.bytes(text), end: bytes.end },",
     why: 'R8: the next page goes on behind the last row',
   },
   {
