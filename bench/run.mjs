@@ -8,16 +8,20 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseCases, parseOptions, UsageError } from './harness/arguments.mjs';
 import { ensurePeers } from './harness/peers.mjs';
 import { report, table } from './harness/report.mjs';
-import { SUITES } from './suites.mjs';
+import { OWN_SUITES, SUITES } from './suites.mjs';
 
 /**
  * @typedef {import('./harness/arguments.mjs').Options} Options
  * @typedef {import('./harness/process.mjs').Suite} Suite
+ * @typedef {import('./memory/suite.mjs').OwnSuite} OwnSuite
  * @typedef {import('./harness/process.mjs').Job} Job
  * @typedef {import('./harness/process.mjs').ProcessResult} ProcessResult
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** @type {readonly (Suite | OwnSuite)[]} */
+const ALL = [...SUITES, ...OWN_SUITES];
 
 const HELP = `Measures plimsoll against the best packages one can install, and says where it loses.
 
@@ -25,13 +29,13 @@ const HELP = `Measures plimsoll against the best packages one can install, and s
   npm run -s bench -- SUITE --json  one JSON document on standard output, progress on standard error
 
 Suites:
-${SUITES.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
+${ALL.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
 
 Options:
   --json           {suite, runtime, cases: [{name, n, bytes?, subject, peers, best, ratio, ratioRange}]};
                    ratio is the subject's rate divided by that of the best peer that does the whole job
   --case TEXT      only cases whose names start with TEXT; may be repeated
-  --rounds N       turns of everyone in a process, 1 to 99 (7; 3 with --quick)
+  --rounds N       turns of everyone in a process, 1 to 99 (7; 3 with --quick); not for memory
   --processes N    processes one after the other, medians over them, 1 to 20 (3; 1 with --quick)
   --quick          shorter turns, and no case that takes minutes: to see that it works, not to publish
   --list           the suites and their cases
@@ -49,20 +53,42 @@ const QUICK_SLOT_MS = 10;
 async function main(args) {
   const options = parseOptions(
     args,
-    SUITES.map(({ name }) => name),
+    ALL.map(({ name }) => name),
   );
-  const chosen = SUITES.filter(({ name }) => options.suite === '' || options.suite === name);
+  const chosen = ALL.filter(({ name }) => options.suite === '' || options.suite === name);
   const [suite] = chosen;
   if (options.help || suite === undefined) process.stdout.write(HELP);
   else if (options.list) process.stdout.write(listing(chosen));
+  else if ('measure' in suite) await runOwnSuite(suite, options);
   else await runSuite(suite, options);
 }
 
-/** @param {readonly Suite[]} suites */
+/** @param {readonly (Suite | OwnSuite)[]} suites */
 function listing(suites) {
   return suites
     .flatMap(({ name, caseNames }) => [`${name}\n`, ...caseNames(false).map((text) => `  ${text}\n`)])
     .join('');
+}
+
+/**
+ * One that needs nobody's packages and starts its own processes.
+ *
+ * @param {OwnSuite} suite
+ * @param {Options} options
+ */
+async function runOwnSuite(suite, { json, quick, processes, cases: beginnings }) {
+  const cases = chooseCases(suite.caseNames(quick), beginnings);
+  const log = (/** @type {string} */ line) => console.error(line);
+  await runNode(['tools/build.mjs', '--frozen', '--if-stale'], 'build the package');
+  const address = pathToFileURL(join(root, 'dist/mod.js')).href;
+  const result = await suite.measure({ cases, processes, quick, package: address, log });
+  if (!json) {
+    process.stdout.write(suite.table(result));
+    return;
+  }
+  const { runtime, ...rest } = result;
+  const document = { suite: suite.name, runtime, machine: machine(), settings: { processes, quick }, ...rest };
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
 }
 
 /**
@@ -107,7 +133,7 @@ function print(suite, { json, quick, rounds, processes }, results) {
   const facts = {
     suite: suite.name,
     runtime: results[0]?.runtime ?? '',
-    machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), load: loadavg()[0] ?? 0 },
+    machine: machine(),
     settings: { rounds, processes, quick },
     inputs: results[0]?.facts ?? {},
   };
@@ -116,6 +142,10 @@ function print(suite, { json, quick, rounds, processes }, results) {
     results.map(({ cases }) => cases),
   );
   process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : table(result));
+}
+
+function machine() {
+  return { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), load: loadavg()[0] ?? 0 };
 }
 
 /**
