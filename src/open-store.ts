@@ -124,11 +124,20 @@ export async function openStore<V, K extends Key>(options: OpenStoreOptions<V, K
   return backend === undefined ? openEmbedded(options) : openReplica(options, backend);
 }
 
-function openEmbedded<V, K extends Key>(options: OpenStoreOptions<V, K>): Store<V, K> {
+async function openEmbedded<V, K extends Key>(options: OpenStoreOptions<V, K>): Promise<Store<V, K>> {
   const limits = resolveLimits(options.limits);
   const mvcc = new Mvcc<V, K>(...parts(options, limits, policy(options, limits), 1));
   const { clock = systemClock, random = systemRandom, retention = {} } = options;
-  return new TypedStore(new MemoryEngine(mvcc, { clock, random, limits, retention }), mvcc);
+  const engine = new MemoryEngine(mvcc, { clock, random, limits, retention });
+  const { snapshot, keepIdentity = false, signal } = options;
+  if (snapshot === undefined) return new TypedStore(engine, mvcc);
+  try {
+    await engine.restore(snapshot, keepIdentity, signal);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+  return new TypedStore(engine, mvcc);
 }
 
 async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, backend: Backend): Promise<Store<V, K>> {
@@ -197,6 +206,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
   'waitReady',
 ]);
 
+const EMBEDDED_ONLY = ['values', 'snapshot', 'keepIdentity'] as const;
 const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'logger'] as const;
 
 /** What the seams must have for a store to work; a part that lacks one fails here, not at its first use. */
@@ -223,7 +233,10 @@ function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   checkTypes(options);
   checkSeams(options);
   if (options.backend !== undefined) {
-    if (options.values !== undefined) throw new TypeError('Cannot open a store: values is for embedded stores only');
+    for (const name of EMBEDDED_ONLY) {
+      if (options[name] === undefined) continue;
+      throw new TypeError(`Cannot open a store: ${name} is for embedded stores only`);
+    }
     return;
   }
   for (const name of REPLICA_ONLY) {
@@ -237,7 +250,16 @@ function checkChoice(name: string, choice: string | undefined, allowed: readonly
 }
 
 function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
-  const { memoryBytesMax, prefixes, random, signal, waitReady } = options;
+  const { keepIdentity, memoryBytesMax, prefixes, random, signal, snapshot, waitReady } = options;
+  if (snapshot !== undefined && !(snapshot instanceof Uint8Array)) {
+    throw new TypeError('Cannot open a store: snapshot is not a Uint8Array');
+  }
+  if (keepIdentity !== undefined && typeof keepIdentity !== 'boolean') {
+    throw new TypeError('Cannot open a store: keepIdentity is not a boolean');
+  }
+  if (keepIdentity !== undefined && snapshot === undefined) {
+    throw new TypeError('Cannot open a store: keepIdentity needs a snapshot');
+  }
   if (memoryBytesMax !== undefined) {
     if (typeof memoryBytesMax !== 'number') throw new TypeError('Cannot open a store: memoryBytesMax is not a number');
     if (!Number.isInteger(memoryBytesMax) || memoryBytesMax < 1_048_576 || memoryBytesMax > 0x7fff0000) {

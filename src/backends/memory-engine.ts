@@ -7,9 +7,10 @@ import type { Mvcc } from '../store/mvcc.ts';
 import type { PreparedDelete, PreparedPut, PreparedTxn } from '../store/prepared.ts';
 import type { Retention } from '../store/retention.ts';
 import { Branch } from '../store/run-txn.ts';
+import { Snapshots } from '../store/snapshots.ts';
 import { branchOf, checkPath, checkPut, choosePath } from '../store/txn-path.ts';
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, ConflictError, StoreFullError, UnsupportedError } from '../types/errors.ts';
+import { ClosedError, ConflictError, StoreFullError } from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
   Lease,
@@ -38,6 +39,7 @@ export interface MemoryEngineOptions {
 }
 
 const EXPIRE = 'delete the keys of an expired lease';
+const RESTORE = 'open a store from a snapshot';
 
 /**
  * The engine of an embedded store: versioned state, watches, leases and retention wired together, nothing durable. It IS
@@ -47,13 +49,15 @@ const EXPIRE = 'delete the keys of an expired lease';
  * Every operation first commits what is due (M31): the history is that of a perfect timer.
  */
 export class MemoryEngine<V, K extends Key> implements StoreEngine {
-  readonly identity: string;
   readonly epoch: number = 1;
   readonly limits: ResolvedLimits;
   readonly #mvcc: Mvcc<V, K>;
   readonly #hub: WatchHub;
   readonly #applier: Applier<V, K>;
   readonly #leases: MemoryLeases;
+  readonly #snapshots: Snapshots<V, K>;
+  readonly #random: Random;
+  #identity: string;
   readonly #leaseCalls: LeaseCalls;
   #isClosed = false;
   /** A write is under way: user code in it (a getter, a codec, `toJSON`) must not make another one at its revision. */
@@ -84,7 +88,13 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
       },
       revoke: async (id) => this.revokeLease(id, call('revoke a lease')),
     };
-    this.identity = randomId(random);
+    this.#snapshots = new Snapshots({ mvcc, clock });
+    this.#random = random;
+    this.#identity = randomId(random);
+  }
+
+  get identity(): string {
+    return this.#identity;
   }
 
   async ready(): Promise<void> {}
@@ -179,8 +189,17 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     return this.#applier.pins.pin(revision, options);
   }
 
-  async createSnapshot({ action }: WriteCall): Promise<Uint8Array> {
-    throw new UnsupportedError(action, 'snapshots');
+  createSnapshot({ signal }: WriteCall): Promise<Uint8Array> {
+    return this.#snapshots.create({ identity: this.identity, leases: this.#leases.lessor.dump() }, signal);
+  }
+
+  /** Fills the store, which must be new, before anybody has it. After a failure it can only be closed. */
+  async restore(snapshot: Uint8Array, keepIdentity: boolean, signal: AbortSignal | undefined): Promise<void> {
+    const restored = await this.#snapshots.restore(snapshot, (one) => this.#applier.commit(one, RESTORE), signal);
+    this.#leases.restore(restored.leases, restored.attached, RESTORE);
+    if (keepIdentity) this.#identity = restored.identity;
+    // From one seed, both would have the same one.
+    else if (this.#identity === restored.identity) this.#identity = randomId(this.#random);
   }
 
   async grantLease({ ttlMs, id }: GrantLeaseOptions, { action }: WriteCall): Promise<Lease> {
@@ -234,6 +253,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     this.#hub.close();
     this.#leases.close();
     this.#applier.pins.close();
+    this.#snapshots.close();
     this.#applier.stop();
   }
 
@@ -324,7 +344,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
       return this.#deleteKeys(texts, EXPIRE);
     } catch (error) {
       if (!(error instanceof StoreFullError)) throw error;
-      if (this.#applier.dropHistory()) return this.#expire(texts);
+      if (this.#applier.dropHistory() || this.#snapshots.giveWay(error)) return this.#expire(texts);
       if (texts.length === 1) throw error;
       const sorted = [...texts].sort(compareKeyText);
       this.#expire(sorted.slice(0, sorted.length >> 1));

@@ -1,7 +1,7 @@
-import { Lessor } from '../lease/lessor.ts';
+import { type LeaseDump, Lessor } from '../lease/lessor.ts';
 import type { Change } from '../store/commit.ts';
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, LeaseLostError } from '../types/errors.ts';
+import { ClosedError, LeaseLostError, SnapshotError } from '../types/errors.ts';
 import type { Lease, LeaseId } from '../types/lease.ts';
 import type { Random } from '../types/random.ts';
 import type { Revision } from '../types/revision.ts';
@@ -70,6 +70,25 @@ export class MemoryLeases {
     for (const { lease } of changes) {
       const record = lease === '0' ? undefined : this.lessor.get(lease);
       if (record?.keyed === true && this.lessor.keys(record).length === 0) this.lessor.remove(lease);
+    }
+  }
+
+  /** Enters the leases of a snapshot, and the keys, as text, that have one. Throws `SnapshotError` for what cannot be. */
+  restore(leases: readonly LeaseDump[], attached: ReadonlyMap<string, LeaseId>, action: string): void {
+    try {
+      this.lessor.restore(leases, action);
+    } catch (cause) {
+      throw new SnapshotError(action, 'a lease of the snapshot cannot be', { cause });
+    }
+    for (const [text, id] of attached) {
+      if (this.lessor.get(id) === undefined)
+        throw new SnapshotError(action, `a key has the lease ${id}, which is not there`);
+      this.lessor.attach(id, text);
+    }
+    // One that was made for a key whose write was under way then.
+    for (const record of leases) {
+      const entry = record.keyed ? this.lessor.get(record.id) : undefined;
+      if (entry !== undefined && this.lessor.keys(entry).length === 0) this.lessor.remove(entry.id);
     }
   }
 

@@ -15,7 +15,7 @@ interface Walk {
   bytesMost: number;
 }
 
-/** Longest number in JSON text: -1.2345678901234567e-300. */
+/** Longest number in JSON text: -1.2345678901234568e-300. */
 const NUMBER_BYTES_MAX = 24;
 /** A control character, as \u0000; nothing else takes more for a unit. */
 const UNIT_BYTES_MAX = 6;

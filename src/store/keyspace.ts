@@ -1,4 +1,5 @@
 import { byteText, compareKeyText, prefixEnd, prefixEndText } from '../core/key-order.ts';
+import type { ByteRange } from '../types/backend.ts';
 import { InvalidKeyError, LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyRange } from '../types/revision.ts';
@@ -83,7 +84,7 @@ export class KeySpace<K extends Key> {
     }
     if ('key' in range) {
       const text = this.text(range.key, action);
-      return { kind: 'point', bytes: { start: this.bytes(text) }, text, empty: false };
+      return new PointRange(text, this);
     }
     if ('prefix' in range) {
       const text = this.#part(range.prefix, action, 'prefix');
@@ -129,6 +130,23 @@ export class KeySpace<K extends Key> {
   #checkLength(length: number, action: string): void {
     if (length <= this.#bytesMax) return;
     throw new LimitExceededError(action, { limit: 'keyBytes', max: this.#bytesMax, actual: length });
+  }
+}
+
+/** A single key. Its bytes are made when they are asked for: of a hundred thousand watches that wait nobody asks. */
+class PointRange {
+  readonly kind = 'point' as const;
+  readonly text: string;
+  readonly empty = false as const;
+  readonly #keys: { bytes(text: string): Uint8Array };
+
+  constructor(text: string, keys: { bytes(text: string): Uint8Array }) {
+    this.text = text;
+    this.#keys = keys;
+  }
+
+  get bytes(): ByteRange {
+    return { start: this.#keys.bytes(this.text) };
   }
 }
 

@@ -59,6 +59,8 @@ export class VersionedState {
   #cells: unknown[] = [];
   #leases = new Map<number, string>();
   #sizes: SizeLedger | undefined;
+  /** Where physical compaction has to stop, whatever the low watermark is. */
+  readonly #holds = new Set<{ readonly revision: Revision }>();
   /** Most versions that were there when a put was refused. */
   #fullVersions = 0;
 
@@ -75,6 +77,10 @@ export class VersionedState {
 
   get core(): Core {
     return this.#core;
+  }
+
+  get module(): WebAssembly.Module {
+    return this.#options.module;
   }
 
   /** Forgets everything, for a replica whose data were replaced (M24). Watchers are the caller's affair. */
@@ -143,10 +149,25 @@ export class VersionedState {
     this.#window.advance(commit.revision, commit.after);
   }
 
-  /** One slice of physical compaction; `true` when nothing is left to do. Never changes an answer (M16). */
+  /**
+   * Keeps the versions that can be read from a revision on, the low watermark or above, while the watermark goes on: for a
+   * snapshot that is being made. What compaction left undone is to be done when the returned function was called.
+   */
+  hold(revision: Revision): () => void {
+    const hold = { revision };
+    this.#holds.add(hold);
+    return () => this.#holds.delete(hold);
+  }
+
+  /**
+   * One slice of physical compaction; `true` when nothing is left to do, or nothing that no one holds. Never changes an
+   * answer (M16).
+   */
   compactStep(budget: number): boolean {
+    let floor = this.#window.compactRevision;
+    for (const { revision } of this.#holds) floor = Math.min(floor, revision);
     for (let left = budget; ; ) {
-      const step = this.#core.compactStep(this.#window.compactRevision, left);
+      const step = this.#core.compactStep(floor, left);
       for (const slot of step.freedSlots) {
         this.#cells[slot] = undefined;
         this.#sizes?.free(slot);
@@ -189,6 +210,15 @@ export class VersionedState {
 
   textAt(slot: number): string {
     return this.#texts[this.#core.keyOf(slot)] as string;
+  }
+
+  /** Ids of all keys that have versions; keys may come and go while they are walked. */
+  keyIds(): Iterable<number> {
+    return this.#ids.values();
+  }
+
+  hasKey(text: string): boolean {
+    return this.#ids.has(text);
   }
 
   keyText(id: number): string {
@@ -243,9 +273,12 @@ export class VersionedState {
     return this.#core.nextCommit(ALL_KEYS, from, 0);
   }
 
-  /** Slots of the log from a revision on, in its order. A view: valid until the next call of the core. */
-  slotsFrom(from: Revision): Uint32Array {
-    return this.#core.replay(ALL_KEYS, from, 0, Number.MAX_SAFE_INTEGER);
+  /**
+   * Slots of the log from a revision on, in its order: whole commits, up to the one with the `most`-th. A view: valid until
+   * the next call of the core.
+   */
+  slotsFrom(from: Revision, most: number = Number.MAX_SAFE_INTEGER): Uint32Array {
+    return this.#core.replay(ALL_KEYS, from, 0, most);
   }
 
   #reserve(commit: Commit, action: string): void {

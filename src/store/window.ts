@@ -42,6 +42,11 @@ export class Window {
     return Math.max(this.#compacted, 0);
   }
 
+  /** Whether there was a first compaction: before it, compact(0) is legal. */
+  get isCompacted(): boolean {
+    return this.#compacted >= 0;
+  }
+
   /** W: the smallest legal `fromRevision` above 0. */
   get watchFloor(): Revision {
     return this.#watchFloor;

@@ -27,7 +27,7 @@ interface Held {
  */
 export class History<V, K extends Key> implements ModelHistory<V, K> {
   revision: Revision = 1;
-  readonly commits = new Map<Revision, readonly ModelEvent<V, K>[]>();
+  readonly commits: Map<Revision, readonly ModelEvent<V, K>[]> = new Map();
   /** By revision. */
   readonly #states: State<V, K>[] = [new Map(), new Map()];
   /** Those that are not over; the others are dropped when a new one is opened. */
@@ -97,8 +97,8 @@ export class History<V, K extends Key> implements ModelHistory<V, K> {
 
   pin(revision: Revision, options: PinOptions, now: number, pinsMax: number): ModelPin {
     const { owner, ttlMs = 60_000 } = options;
-    if (typeof owner !== 'string') throw new TypeError('owner');
-    if (owner === '' || !(Number.isSafeInteger(ttlMs) && ttlMs >= 1)) throw new RangeError('owner, ttlMs');
+    if (typeof owner !== 'string' || owner === '') throw new TypeError('owner');
+    if (!(Number.isSafeInteger(ttlMs) && ttlMs >= 1)) throw new RangeError('ttlMs');
     if (!(Number.isSafeInteger(revision) && revision >= 1)) throw new RangeError('a revision from 1 on');
     this.readable(revision);
     if (this.#pins.size >= pinsMax) {

@@ -19,7 +19,7 @@ import type { Operation, TxnRequest, TxnResult } from '../types/txn.ts';
 import type { WatchOptions } from '../types/watch.ts';
 import { compareHolds, Draft, rowsOf } from './model-draft.ts';
 import { History, type ModelPin } from './model-history.ts';
-import { hex, ModelKeys, valueBytes } from './model-keys.ts';
+import { ModelKeys, valueBytes } from './model-keys.ts';
 import { type LeaseEntry, type ModelLease, ModelLeases } from './model-leases.ts';
 import { isKeyAscending, safeInteger, selectRows } from './model-rows.ts';
 import { checkPath, type PathState, type PutShape, RequestChecks } from './model-txn.ts';

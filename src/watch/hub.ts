@@ -21,6 +21,9 @@ export interface WatchedState {
   readonly window: WatchWindow;
 }
 
+/** Of the many watches that say nothing. */
+const NO_OPTIONS: WatchOptions = Object.freeze({});
+
 export interface WatchHubOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Whether there is a state to watch already. */
@@ -80,7 +83,12 @@ export class WatchHub implements WatcherHome {
       throw new LimitExceededError('watch', { limit: 'watches', max: this.#watchesMax, actual: this.#all.size + 1 });
     }
     // Copied: an option that changed under a watcher would change what it still has to deliver.
-    const watcher = new Watcher<V, K>(this, source, range, { ...options });
+    const watcher = new Watcher<V, K>(
+      this,
+      source,
+      range,
+      Object.keys(options).length === 0 ? NO_OPTIONS : { ...options },
+    );
     this.#all.add(watcher);
     if (options.signal?.aborted === true) {
       watcher.fail(options.signal.reason);

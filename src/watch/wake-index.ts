@@ -5,8 +5,8 @@ import type { ResolvedRange } from '../types/resolved-range.ts';
  * Finds the entries whose range holds a key, at a cost that follows the matches and not the number of entries (M27).
  *
  * ```text
- *   points     Map  key    -> entries                    one probe
- *   prefixes   Map  prefix -> entries, and the lengths in use: { 9: 120 entries, 17: 3 }     one probe a length
+ *   points     Map  key    -> entry, or entries          one probe
+ *   prefixes   Map  prefix -> entry, or entries, and the lengths in use: { 9: 120 entries, 17: 3 }     one probe a length
  *   intervals  array by start, with the largest end of each subtree (an implicit balanced tree); true intervals are
  *              rare, lists and watches of real users are prefixes
  * ```
@@ -16,8 +16,8 @@ import type { ResolvedRange } from '../types/resolved-range.ts';
  * half. An entry that is in the index is found at most once per key.
  */
 export class WakeIndex<T> {
-  readonly #points = new Map<string, Set<T>>();
-  readonly #prefixes = new Map<string, Set<T>>();
+  readonly #points = new Map<string, T | Several<T>>();
+  readonly #prefixes = new Map<string, T | Several<T>>();
   /** Number of prefixes in use by length, so that a key is probed only at those. */
   readonly #lengths = new Map<number, number>();
   readonly #intervals = new Map<T, IntervalNode<T>>();
@@ -31,12 +31,13 @@ export class WakeIndex<T> {
       return;
     }
     const map = range.kind === 'point' ? this.#points : this.#prefixes;
-    const entries = map.get(range.text);
-    if (entries !== undefined) {
-      entries.add(entry);
+    const found = map.get(range.text);
+    if (found !== undefined) {
+      if (found instanceof Several) found.add(entry);
+      else if (found !== entry) map.set(range.text, new Several([found, entry]));
       return;
     }
-    map.set(range.text, new Set([entry]));
+    map.set(range.text, entry);
     if (range.kind === 'prefix') {
       const length = range.text.length;
       this.#lengths.set(length, (this.#lengths.get(length) ?? 0) + 1);
@@ -49,8 +50,8 @@ export class WakeIndex<T> {
       return;
     }
     const map = range.kind === 'point' ? this.#points : this.#prefixes;
-    const entries = map.get(range.text);
-    if (entries === undefined || !entries.delete(entry) || entries.size > 0) return;
+    const found = map.get(range.text);
+    if (found instanceof Several ? !found.delete(entry) || found.size > 0 : found !== entry) return;
     map.delete(range.text);
     if (range.kind === 'prefix') {
       const length = range.text.length;
@@ -62,13 +63,11 @@ export class WakeIndex<T> {
 
   /** Calls `visit` for each entry whose range holds the key. `visit` may remove entries, the visited one too. */
   visit(text: string, visit: (entry: T) => void): void {
-    const points = this.#points.get(text);
-    if (points !== undefined) for (const entry of [...points]) visit(entry);
+    visitAll(this.#points.get(text), visit);
     if (this.#prefixes.size > 0) {
       for (const length of [...this.#lengths.keys()]) {
         if (length > text.length) continue;
-        const entries = this.#prefixes.get(length === text.length ? text : text.slice(0, length));
-        if (entries !== undefined) for (const entry of [...entries]) visit(entry);
+        visitAll(this.#prefixes.get(length === text.length ? text : text.slice(0, length)), visit);
       }
     }
     if (this.#intervals.size > this.#offCount) {
@@ -100,6 +99,14 @@ export class WakeIndex<T> {
     this.#offCount = 0;
     this.#tree = undefined;
   }
+}
+
+/** The entries of one key or prefix, where there is more than one: a set for each would be half the cost of a watch. */
+class Several<T> extends Set<T> {}
+
+function visitAll<T>(found: T | Several<T> | undefined, visit: (entry: T) => void): void {
+  if (found instanceof Several) for (const entry of [...found]) visit(entry);
+  else if (found !== undefined) visit(found);
 }
 
 /** Fewer intervals that are switched off are not worth a sweep. */

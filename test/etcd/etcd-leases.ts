@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Gateway, LeaseResponse, LeasesResponse } from './gateway.ts';
+import { type Gateway, GatewayError, type LeaseResponse, type LeasesResponse } from './gateway.ts';
 import type { LeaseNames } from './lease-names.ts';
 import { isGenerated } from './lease-names.ts';
 import type { LeaseName } from './program.ts';
@@ -8,6 +8,7 @@ import { type Answer, type LeaseCall, showBytes } from './subject.ts';
 /** etcd looks for leases that are due twice a second; this is for one that never does. */
 const EXPIRY_MS_MAX = 5_000;
 const POLL_MS = 25;
+export const LEASE_NOT_FOUND = 'etcdserver: requested lease not found';
 /** A lease without end, for a program: nobody waits for it. */
 const LONG_MS = 60_000;
 
@@ -34,7 +35,14 @@ export class EtcdLeases {
 
   /** Revokes what programs before have left. */
   static async revokeAll(gateway: Gateway): Promise<void> {
-    for (const id of await idsOf(gateway)) await gateway.call('lease/revoke', { ID: id });
+    for (const id of await idsOf(gateway)) {
+      try {
+        await gateway.call('lease/revoke', { ID: id });
+      } catch (error) {
+        // It may have expired since the list.
+        if (!(error instanceof GatewayError) || error.message !== LEASE_NOT_FOUND) throw error;
+      }
+    }
   }
 
   async perform(call: LeaseCall, revisionOf: (response: LeaseResponse) => number): Promise<Answer> {

@@ -1,4 +1,4 @@
-import { EtcdLeases } from './etcd-leases.ts';
+import { EtcdLeases, LEASE_NOT_FOUND } from './etcd-leases.ts';
 import { EtcdWatch } from './etcd-watch.ts';
 import type { Header, OperationResponse, RangeResponse, TxnResponse, WireRow } from './gateway.ts';
 import { type DeleteResponse, type Gateway, GatewayError, type PutResponse } from './gateway.ts';
@@ -38,7 +38,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   'etcdserver: key not found': 'key not found',
   'etcdserver: value is provided': 'value provided',
   'etcdserver: lease is provided': 'lease provided',
-  'etcdserver: requested lease not found': 'lease not found',
+  [LEASE_NOT_FOUND]: 'lease not found',
   'etcdserver: lease already exists': 'lease exists',
   'etcdserver: too large lease TTL': 'TTL too large',
 };

@@ -25,7 +25,7 @@ const DEATH_MS = 200;
 const COVERAGE_PROGRAMS_MIN = 500;
 const COVERAGE_EXPIRY_MIN = 40;
 /** Runs of a program with expiry until the machine was quick enough for it. */
-const EXPIRY_TRIES = 4;
+const EXPIRY_TRIES = 6;
 
 /**
  * Runs the comparison; resolves with the exit code, and rejects for wrong arguments only. `root` is the folder of the

@@ -40,6 +40,9 @@ async function at(place: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** etcd keeps ties of so many rows in key order, not of more. */
+const STABLE_ROWS_MAX = 12;
+
 class Run {
   readonly #isExpiry: boolean;
   readonly #wholeRange: RangeCall;
@@ -127,7 +130,9 @@ class Run {
   }
 
   async #range(range: RangeCall, call: Call = range): Promise<void> {
-    const { more } = await this.#stores.perform(call);
+    const { more, count } = await this.#stores.perform(call);
+    if (Number(count) > STABLE_ROWS_MAX)
+      throw new TypeError(`Cannot compare ties of ${count} rows: see the vocabulary`);
     const isInKeyOrder = (range.sortTarget ?? 'key') === 'key' && range.sortOrder !== 'descend';
     if (more === true && isInKeyOrder) this.#ranges.set(range.id, range);
     else this.#ranges.delete(range.id);

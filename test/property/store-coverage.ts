@@ -56,7 +56,7 @@ export const REQUIRED: readonly string[] = [
   ...all('code:', CODES),
   ...all('error:LimitExceededError of ', LIMITS),
   ...all('error:', ['TypeError', 'RangeError', 'CompactedError of a watch', 'SlowWatcherError of a watch']),
-  'error:a reason of a watch',
+  'error:Error of a watch',
 ];
 
 /** Counts marks. */

@@ -47,7 +47,7 @@ const BYTE_KEYS = [
 /** Ids whose order as text is not that as numbers. */
 const LEASE_IDS = ['1', '2', '9', '10', '100', '9223372036854775807'];
 
-const SMALL_LIMITS = { keyBytes: 4, valueBytes: 24, txnOperations: 5, txnBytes: 60, leases: 3, pins: 2 };
+const SMALL_LIMITS = { keyBytes: 4, valueBytes: 24, txnOperations: 5, txnBytes: 30, leases: 3, pins: 1 };
 
 /** How many kinds of wrong calls there are; `store-wrong.ts` has them. */
 const WRONG_CALLS = 12;
@@ -95,12 +95,12 @@ class StepGenerator {
 
   #writes(): [number, () => Step][] {
     const { chance, pick, upTo } = this.#dice;
-    const ttlMs = () => pick([1, 2, 5, 5, 10, 20, 50, 1000]);
+    const ttlMs = () => pick([1, 2, 5, 10, 20, 50, 200, 1000, 1000]);
     return [
       [22, () => ({ op: 'put', key: this.#key(), ...this.#put(), expect: this.#expect(0.7), prevKv: chance(0.3) })],
-      [5, () => ({ op: 'putAll', entries: this.#list(4, () => ({ key: this.#key(), ...this.#put(false) })) })],
+      [5, () => ({ op: 'putAll', entries: this.#list(5, () => ({ key: this.#key(), ...this.#put(false) })) })],
       [7, () => ({ op: 'delete', range: this.#key(), expect: this.#expect(0.7), prevKv: chance(0.3) })],
-      [4, () => ({ op: 'delete', range: this.#range(), expect: this.#expect(0.95), prevKv: chance(0.5) })],
+      [2, () => ({ op: 'delete', range: this.#range(), expect: this.#expect(0.95), prevKv: chance(0.5) })],
       [14, () => ({ op: 'txn', request: this.#txn(chance(0.6) ? 0 : 1 + upTo(2)) })],
       [6, () => ({ op: 'grant', ttlMs: chance(0.04) ? 9e12 + 1 : ttlMs(), id: this.#optional(0.7, pick(LEASE_IDS)) })],
       [2, () => ({ op: 'revoke', lease: this.#lease(), byHandle: chance(0.4) })],
@@ -178,19 +178,19 @@ class StepGenerator {
   /** A value and a lease, or what is there. */
   #put(mayKeepValue = true): PutSketch {
     const { chance, pick } = this.#dice;
-    const value = mayKeepValue && chance(0.06) ? ({ ignoreValue: true } as const) : { value: this.#value() };
+    const value = mayKeepValue && chance(0.04) ? ({ ignoreValue: true } as const) : { value: this.#value() };
     const attachment = (): PutSketch => {
-      if (chance(0.6)) return {};
+      if (chance(0.65)) return {};
       if (chance(0.5)) return { lease: this.#lease() };
       if (chance(0.3)) return { ignoreLease: true };
-      return chance(0.02) ? { lease: '1', ttlMs: 5 } : { ttlMs: pick([1, 3, 5, 10, 20, 1000]) };
+      return chance(0.02) ? { lease: '1', ttlMs: 5 } : { ttlMs: pick([1, 3, 10, 20, 100, 1000, 1000]) };
     };
     return { ...value, ...attachment() };
   }
 
   #lease(): LeasePick {
     const { chance, pick, upTo } = this.#dice;
-    if (chance(0.05)) return '999';
+    if (chance(0.02)) return '999';
     return chance(0.1) ? pick(LEASE_IDS) : upTo(100);
   }
 
@@ -211,13 +211,14 @@ class StepGenerator {
 
   #rangeRequest(): RangeSketch {
     const { chance, pick } = this.#dice;
+    const none = this.#settings.keys === 'utf8' ? '' : new Uint8Array(0);
     return {
-      ...this.#range(),
+      ...(chance(0.4) ? { prefix: none } : this.#range()),
       ...(chance(0.6) ? { limit: pick([-1, 0, 1, 1, 2, 3, 100, ...(chance(0.05) ? [1.5] : [])]) } : {}),
       ...(chance(0.2) ? { keysOnly: true } : {}),
       ...(chance(0.1) ? { countOnly: true } : {}),
-      ...(chance(0.4) ? { sortTarget: pick(['key', 'version', 'create', 'mod', 'value'] as const) } : {}),
-      ...(chance(0.3) ? { sortOrder: pick(['ascend', 'descend', 'descend'] as const) } : {}),
+      ...(chance(0.3) ? { sortTarget: pick(['key', 'version', 'create', 'mod', 'value'] as const) } : {}),
+      ...(chance(0.25) ? { sortOrder: pick(['ascend', 'descend', 'descend'] as const) } : {}),
       ...this.#bounds(),
     };
   }
@@ -288,7 +289,7 @@ class StepGenerator {
 
   /** Mostly one key: a delete of a wide range makes duplicates of nearly everything else. */
   #narrowRange(): KeyRange<Key> {
-    return this.#dice.chance(0.7) ? { key: this.#key() } : this.#range();
+    return this.#dice.chance(0.85) ? { key: this.#key() } : this.#range();
   }
 
   #list<T>(lengthMax: number, make: () => T): T[] {

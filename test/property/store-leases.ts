@@ -16,6 +16,8 @@ export class Handles {
   readonly #mark: Coverage;
   #leases: { lease: Lease; model: ModelLease }[] = [];
   #pins: { pin: Pin; model: ModelPin }[] = [];
+  /** Leases whose loss was counted. */
+  readonly #heard = new WeakSet<ModelLease>();
   /** Ids that the store has chosen and the model is still to use. */
   #toUse: string[] = [];
   /** Ids of the last leases, of those that are gone too. */
@@ -144,6 +146,8 @@ export class Handles {
         { ...reason, message: '' },
         { ...new LeaseLostError({ leaseId: lease.id, ...model.lost }), message: '' },
       );
+      if (this.#heard.has(model)) continue;
+      this.#heard.add(model);
       this.#mark(`code:${reason.code}`);
       this.#mark(`lost:${model.lost.end}`);
     }

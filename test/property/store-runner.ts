@@ -50,6 +50,8 @@ class Run {
   #lateMs = 0;
   /** Time has passed and nobody has called the store since: what is due is still to happen. */
   #isDue = false;
+  /** The step was a `next()`, which has to find by itself what is due. */
+  #hasRead = false;
 
   static async open(settings: Settings, mark: Coverage): Promise<Run> {
     const virtual = createVirtualClock();
@@ -128,10 +130,11 @@ class Run {
   }
 
   async #check(): Promise<void> {
-    // Not every step calls the store; what is due by now happens at the latest here.
-    const { revision } = this.#store;
+    // What is due is made to happen by the step's own call; not every step has one.
+    const revision = this.#hasRead ? undefined : this.#store.revision;
+    this.#hasRead = false;
     await this.#watches.deliver();
-    checkSame('revision', revision, this.#model.revision);
+    checkSame('revision', revision ?? this.#store.revision, this.#model.revision);
     checkSame('compactRevision', this.#store.compactRevision, this.#model.compactRevision);
     this.#watches.checkProgress();
     await settle();
@@ -253,7 +256,8 @@ class Run {
         return this.#watches.open(this.#store, this.#model, step.range, options);
       }
       case 'read':
-        return this.#watches.read(step.pick, step.all === true);
+        this.#hasRead = this.#watches.read(step.pick, step.all === true);
+        return;
       case 'progress':
         return this.#watches.requestProgress(step.pick);
       case 'abort':
@@ -338,7 +342,8 @@ class Run {
   }
 
   get #sketches(): SketchReader {
-    return new SketchReader({ revision: this.#model.revision, leases: this.#handles.ids, mark: this.#mark });
+    const [revision, live] = [this.#model.revision, this.#model.leases()];
+    return new SketchReader({ revision, leases: this.#handles.ids, live, mark: this.#mark });
   }
 
   #range(request: object, page: OpenPage | undefined): void {

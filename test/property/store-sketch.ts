@@ -8,6 +8,8 @@ export interface SketchContext {
   readonly revision: Revision;
   /** Ids that were granted lately, in the order of their granting. */
   readonly leases: readonly string[];
+  /** Those that are there now. */
+  readonly live: readonly string[];
   readonly mark: (name: string) => void;
 }
 
@@ -27,8 +29,10 @@ export class SketchReader {
   }
 
   leaseId(lease: LeasePick): string {
-    const { leases } = this.#context;
-    return typeof lease === 'string' ? lease : (leases[lease % Math.max(leases.length, 1)] ?? '998');
+    if (typeof lease === 'string') return lease;
+    const { leases, live } = this.#context;
+    const list = lease % 8 === 0 || live.length === 0 ? leases : live;
+    return list[(lease >> 3) % Math.max(list.length, 1)] ?? '998';
   }
 
   put({ lease, ...rest }: PutSketch): PutOptions & { value?: unknown } {

@@ -43,10 +43,13 @@ export class OpenWatches {
     this.#watches.push({ range, options, watch, model: expected.value as never, abort, reading: undefined });
   }
 
-  read(pick: number, all: boolean): void {
+  /** Says whether a watch that is not over began to read. */
+  read(pick: number, all: boolean): boolean {
     const one = this.#at(pick);
-    if (one === undefined) return;
-    for (const reader of all ? this.#watches : [one]) if (reader.reading === undefined) this.#startRead(reader);
+    if (one === undefined) return false;
+    const readers = (all ? this.#watches : [one]).filter(({ reading }) => reading === undefined);
+    for (const reader of readers) this.#startRead(reader);
+    return readers.some(({ model }) => !model.isDone);
   }
 
   readAll(): void {

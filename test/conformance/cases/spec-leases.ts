@@ -5,6 +5,7 @@ import {
   LimitExceededError,
   openStore,
   type Store,
+  type Watch,
 } from 'plimsoll';
 import { createVirtualClock } from 'plimsoll/testing';
 import { equal, rejects, test } from '../harness.ts';
@@ -149,12 +150,14 @@ test('C64 a put with an unknown lease writes nothing', async () => {
   equal([store.revision, store.range({ prefix: '' }).count], [1, 0]);
 });
 
-/** What may be asked first of a store with a lease that is due, and the answer. */
-const FIRST: readonly (readonly [name: string, ask: (store: Store<string>) => unknown, answer: unknown])[] = [
+/** What may be asked first of a store with a lease that is due, and the answer; the watch was there before. */
+type First = (store: Store<string>, watch: Watch<string>) => unknown;
+const FIRST: readonly (readonly [name: string, ask: First, answer: unknown])[] = [
   ['revision', (store) => store.revision, 4],
   ['get', (store) => store.get('k'), undefined],
   ['range', (store) => [keysOf(store.range({ prefix: '' })), store.range({ prefix: '' }).revision], ['stays', 4]],
-  ['next()', (store) => replay(store, { prefix: '' }, 1, { fromRevision: 4 }), ['4: delete k']],
+  ['watch', (store) => replay(store, { prefix: '' }, 1, { fromRevision: 4 }), ['4: delete k']],
+  ['next()', async (_, watch) => (await take(watch, 1)).map(text), ['4: delete k']],
   ['put', async (store) => (await store.put('other', 'x')).revision, 5],
   ['delete', async (store) => (await store.delete('k')).deleted, 0],
   ['txn', async (store) => (await store.txn({ then: [{ type: 'range', key: 'k' }] })).revision, 4],
@@ -170,8 +173,9 @@ test('scenario 20 what is due is in the revision, though no timer ran', async ()
     await store.put('stays', 'x');
     await store.put('k', 'x', { lease: '1' });
     equal([store.revision, keysOf(store.range({ prefix: '' }))], [3, 'k stays']);
+    const watch = store.watch({ key: 'k' });
     clock.time = 11;
-    equal([name, await ask(store)], [name, answer]);
+    equal([name, await ask(store, watch)], [name, answer]);
     await store.delete('other');
     // History has it still, and a list and what came after it make the newest list.
     equal([store.get('k'), keysOf(store.range({ prefix: '', revision: 3 }))], [undefined, 'k stays']);

@@ -4,10 +4,11 @@ import type { Fault } from '../fault.ts';
 export const LEASE_FAULTS: readonly Fault[] = [
   {
     id: 'expiry-order-by-text',
-    file: 'src/lease/lease-id.ts',
+    file: 'src/types/lease-id.ts',
     find: 'if (a.length !== b.length) return a.length - b.length;',
     replace: '',
     why: 'M31: leases that are due together expire by their ids as numbers',
+    tests: ['test/unit/lease/', 'test/mutants/cases.test.ts', 'test/property/store'],
   },
   {
     id: 'expires-after-deadline',
@@ -40,9 +41,9 @@ export const LEASE_FAULTS: readonly Fault[] = [
   },
   {
     id: 'moved-not-detached',
-    file: 'src/lease/lessor.ts',
-    find: 'return from !== undefined && from !== to && this.detach(from, text);',
-    replace: 'return false;',
+    file: 'src/backends/memory-leases.ts',
+    find: "if (from !== '0' && from !== to) this.lessor.detach(from, text);",
+    replace: '',
     why: 'R44: a key that moved to another lease survives the first one',
   },
   {
@@ -55,8 +56,8 @@ export const LEASE_FAULTS: readonly Fault[] = [
   {
     id: 'put-without-lease-keeps-it',
     file: 'src/backends/memory-leases.ts',
-    find: "to === '0' ? undefined : to);",
-    replace: "to === '0' ? (from === '0' ? undefined : from) : to);",
+    find: "if (from !== '0' && from !== to) this",
+    replace: "if (from !== '0' && to !== '0' && from !== to) this",
     why: 'R16: a put that names no lease detaches its key',
   },
   {
@@ -101,6 +102,13 @@ export const LEASE_FAULTS: readonly Fault[] = [
     find: 'if (texts.length === 0) return revision - 1;',
     replace: '',
     why: 'M31: a lease without keys uses no revision',
+  },
+  {
+    id: 'put-not-attached',
+    file: 'src/backends/memory-leases.ts',
+    find: "for (const [text, to] of after) if (to !== '0') this.lessor.attach(to, text);\n",
+    replace: '',
+    why: 'R16: a put attaches its key to the lease that it has in the books, so that revoke deletes it',
   },
   {
     id: 'keyed-lease-stays',

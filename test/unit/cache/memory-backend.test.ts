@@ -47,6 +47,21 @@ describe('the memory backend keeps every promise', () => {
 });
 
 describe('the memory backend', () => {
+  it('answers one question with all that is committed, behind its changes (B5)', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const { data, backend } = await setUp();
+      const stream = backend.watch({ ranges: [ALL], fromRevision: 2 });
+      const found = read(stream);
+      await clock.settle();
+      // Asked for at every distance from the commit, so that the answer can neither overtake it nor stay behind it.
+      void data.put(bytes('a'), bytes('1'));
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      stream.requestProgress?.();
+      await clock.settle();
+      expect(found.items, `after ${turns} turns`).toEqual(['open 1', 'change 2', 'progress 2']);
+    }
+  });
+
   it('joins questions for progress into one answer', async () => {
     const { data, backend } = await setUp();
     const stream = backend.watch({ ranges: [{ start: bytes('z') }], fromRevision: 2 });

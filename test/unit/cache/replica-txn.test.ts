@@ -142,17 +142,53 @@ describe('a transaction through a replica', () => {
   });
 });
 
+describe('an answer that does not say whether there is more', () => {
+  it.each([
+    [{}, 1, 2, false],
+    [{ limit: 1 }, 1, 2, true],
+    [{ limit: 2 }, 2, 2, false],
+    // One row of two is below the limit: the bound left the other out.
+    [{ limit: 2, minModRevision: 3 }, 1, 2, false],
+  ] as const)('%j with %i of %i rows: %s', async (selection, rows, count, more) => {
+    const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes', random: createSeededRandom(1) });
+    const inner = createMemoryBackend(data);
+    const kvs = ['a', 'b'].slice(0, rows).map(row);
+    const answer = {
+      identity: data.identity,
+      revision: 1,
+      succeeded: true,
+      responses: [{ type: 'range', count, kvs }],
+    };
+    const replica = await openStore<string>({ backend: answering(inner, answer as BackendTxnResponse), codec });
+    const { responses } = await replica.txn({ then: [{ type: 'range', prefix: '', ...selection }] });
+    expect(responses[0]).toMatchObject({ count, more });
+    await replica.close();
+    await data.close();
+  });
+});
+
+/** The same backend, whose transactions have one answer. */
+function answering(inner: Backend, answer: BackendTxnResponse): Backend {
+  return {
+    capabilities: inner.capabilities,
+    leases: inner.leases,
+    range: (request) => inner.range(request),
+    status: (request) => inner.status(request),
+    watch: (request) => inner.watch(request),
+    compact: (request) => inner.compact(request),
+    txn: async () => answer,
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+function row(key: string) {
+  const facts = { createRevision: 2, modRevision: 2, version: 1, lease: '0' };
+  return { key: codec.encode(key), value: codec.encode('1'), ...facts };
+}
+
 describe('an answer to a transaction that cannot be', () => {
   const NESTED: Txn = { then: [{ type: 'txn', then: [{ type: 'delete', key: 'none' }] }] };
   const LIMITED: Txn = { then: [{ type: 'range', prefix: '', limit: 1 }] };
-  const row = (key: string) => ({
-    key: codec.encode(key),
-    value: codec.encode('1'),
-    createRevision: 2,
-    modRevision: 2,
-    version: 1,
-    lease: '0',
-  });
   const wrong: readonly (readonly [string, Txn, readonly unknown[]])[] = [
     ['a nested transaction is answered as a delete', NESTED, [{ type: 'delete', deleted: 0 }]],
     ['a nested one without compares did not succeed', NESTED, [{ type: 'txn', succeeded: false, responses: [] }]],
@@ -166,17 +202,7 @@ describe('an answer to a transaction that cannot be', () => {
     const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes', random: createSeededRandom(1) });
     const inner = createMemoryBackend(data);
     const answer = { identity: data.identity, revision: 1, succeeded: true, responses } as BackendTxnResponse;
-    const backend: Backend = {
-      capabilities: inner.capabilities,
-      leases: inner.leases,
-      range: (request) => inner.range(request),
-      status: (request) => inner.status(request),
-      watch: (request) => inner.watch(request),
-      compact: (request) => inner.compact(request),
-      txn: async () => answer,
-      [Symbol.asyncDispose]: async () => {},
-    };
-    const replica = await openStore<string>({ backend, codec });
+    const replica = await openStore<string>({ backend: answering(inner, answer), codec });
     await expect(replica.txn(txn)).rejects.toMatchObject({ name: 'BackendError', maybeCommitted: true });
     await replica.close();
     await data.close();

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPANS_MAX } from '../../../src/store/window.ts';
 import { openTestStore, Parts, Reader } from '../store/fixture.ts';
 
 /** Retention (M18): at each bound and one above it; live keys are never bounded. */
@@ -173,5 +174,108 @@ describe('retention by age', () => {
     await store.put('a', 2);
     await clock.advance(1);
     expect(store.compactRevision).toBe(3);
+  });
+});
+
+describe('retention and a pin', () => {
+  const owner = 'backup';
+
+  it('events: nothing from the pin on goes, and what should have gone goes with the pin', async () => {
+    const { store, clock } = await openTestStore({ retention: { events: 5 } });
+    await store.put('a', 0);
+    const pin = store.pin(2, { owner });
+    for (let index = 1; index < 20; index++) await store.put('a', index);
+    expect([store.compactRevision, store.get('a', { revision: 2 })?.value, store.stats().logEntries]).toEqual([
+      2, 0, 20,
+    ]);
+    pin.release();
+    expect([store.compactRevision, store.revision]).toEqual([17, 21]);
+    while (await clock.advanceToNext());
+    expect([store.stats().logEntries, store.stats().storedVersions]).toEqual([5, 5]);
+    await store.put('a', 20);
+    expect(store.compactRevision).toBe(18);
+  });
+
+  it('events: up to a pin that is in the middle', async () => {
+    const { store } = await openTestStore({ retention: { events: 5 } });
+    for (let index = 0; index < 4; index++) await store.put('a', index);
+    const pin = store.pin(4, { owner });
+    for (let index = 0; index < 10; index++) await store.put('a', index);
+    expect(store.compactRevision).toBe(4);
+    pin.release();
+    expect(store.compactRevision).toBe(11);
+  });
+
+  it('bytes', async () => {
+    const { store } = await openTestStore({ retention: { bytes: 100 } });
+    await store.put('a', 'x'.repeat(60));
+    const pin = store.pin(2, { owner });
+    for (const size of [60, 30, 30, 40]) await store.put('a', 'x'.repeat(size));
+    expect(store.compactRevision).toBe(2);
+    pin.release();
+    expect(store.compactRevision).toBe(4);
+    await store.put('a', 'x');
+    expect(store.compactRevision).toBe(5);
+  });
+
+  it('age: the timer finds the pin, and the end of the pin finds what the timer wanted', async () => {
+    const { store, clock } = await openTestStore({ retention: { ageMs: 1000 } });
+    await store.put('a', 1);
+    const pin = store.pin(2, { owner, ttlMs: 5000 });
+    await clock.advance(600);
+    await store.put('a', 2);
+    await clock.advance(100);
+    await store.put('a', 3);
+    await clock.advance(2000);
+    expect(store.compactRevision).toBe(2);
+    await clock.advance(2300);
+    expect([pin.signal.aborted, store.compactRevision, clock.pending]).toEqual([true, 4, 0]);
+  });
+
+  it('a span that retention keeps with its start is kept so when the pin goes, a request of the user is not', () => {
+    const open = () => {
+      const parts = new Parts({ retention: { events: 1 } });
+      for (const revision of [5, 8, 9]) parts.commit(revision, ['put', 'k']);
+      const pin = parts.applier.pins.pin(9, { owner });
+      parts.span(30, ['put', 'k']);
+      const { window } = parts.mvcc;
+      return { parts, pin, floors: () => [window.compactRevision, window.watchFloor] };
+    };
+    const kept = open();
+    kept.pin.release();
+    expect(kept.floors()).toEqual([9, 9]);
+    const asked = open();
+    asked.parts.applier.compact(20, 'compact');
+    expect(asked.floors()).toEqual([9, 9]);
+    asked.pin.release();
+    expect(asked.floors()).toEqual([30, 31]);
+  });
+
+  it('the bound on spans waits for the pin too', () => {
+    const parts = new Parts({ retention: { events: Number.POSITIVE_INFINITY } });
+    parts.commit(2, ['put', 'k']);
+    const pin = parts.applier.pins.pin(2, { owner });
+    for (let index = 0; index < SPANS_MAX + 10; index++) parts.span(10 + 5 * index);
+    const { window } = parts.mvcc;
+    expect(window.compactRevision).toBe(2);
+    expect(parts.at('k', 10)).toBe('k(2,2,1)');
+    pin.release();
+    expect([window.compactRevision, window.watchFloor]).toEqual([10 + 5 * 10, 10 + 5 * 10 + 1]);
+  });
+
+  it('what was wanted of data that are gone means nothing for those after them', () => {
+    const parts = new Parts({ retention: { events: 1 } });
+    parts.commit(2, ['put', 'k']);
+    parts.applier.pins.pin(2, { owner });
+    for (const revision of [100, 200, 300]) parts.commit(revision, ['put', 'k']);
+    parts.applier.compact(150, 'compact');
+    parts.applier.stop();
+    parts.mvcc.state.clear();
+    parts.applier.pins.resetBelow(Number.POSITIVE_INFINITY);
+    for (const revision of [2, 3]) parts.commit(revision, ['put', 'k']);
+    expect(parts.mvcc.window.compactRevision).toBe(3);
+    parts.commit(250, ['put', 'k']);
+    parts.commit(400, ['put', 'k']);
+    expect(parts.mvcc.window.compactRevision).toBe(400);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Span, Window } from '../../../src/store/window.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
-import { CompactedError } from '../../../src/types/errors.ts';
+import { CompactedError, FutureRevisionError } from '../../../src/types/errors.ts';
 import { reproduce, testSeed } from '../../support/size.ts';
 
 /** What the window says of a revision, each by a scan of all spans. */
@@ -52,5 +52,53 @@ describe('spans', () => {
         expect(look(window, revision), `${reproduce('unit')}, revision ${revision}`).toEqual(scan(spans, revision));
       }
     }
+  });
+});
+
+describe('compaction as far as a pin lets it', () => {
+  /** A hole (9, 30], a span without one (30, 31], then 40. */
+  function open(): Window {
+    const window = new Window(9);
+    window.advance(30, 9);
+    window.advance(31, 30);
+    window.advance(40);
+    return window;
+  }
+
+  it.each<[n: number, pinned: number, compactRevision: number, watchFloor: number]>([
+    [8, 9, 8, 8],
+    [9, 9, 9, 9],
+    [10, 8, 8, 8],
+    [10, 9, 9, 9],
+    [29, 9, 9, 9],
+    [30, 9, 9, 9],
+    [40, 9, 9, 9],
+    [10, 30, 30, 31],
+    [29, 31, 30, 31],
+    [40, 30, 30, 31],
+    [31, 40, 31, 31],
+    [40, 31, 31, 31],
+    [40, 40, 40, 40],
+  ])('compact(%i) with a pin at %i: C = %i, W = %i', (n, pinned, compactRevision, watchFloor) => {
+    const window = open();
+    expect(window.compact(n, 'compact', pinned)).toBe(compactRevision);
+    expect([window.compactRevision, window.watchFloor]).toEqual([compactRevision, watchFloor]);
+    expect(window.readable(pinned, 'read')).toBe(pinned);
+  });
+
+  it('never lowers a floor, and judges the request, not what becomes of it', () => {
+    const window = new Window(0);
+    window.prime(20);
+    window.advance(30);
+    expect(window.compact(25, 'compact', 20)).toBe(20);
+    expect(window.watchFloor).toBe(21);
+    expect(() => window.compact(20, 'compact', 20)).toThrow(CompactedError);
+    expect(() => window.compact(31, 'compact', 20)).toThrow(FutureRevisionError);
+  });
+
+  it('the first one to 0 is legal with a pin too, the second is not', () => {
+    const window = new Window(1);
+    expect(window.compact(0, 'compact', 1)).toBe(0);
+    expect(() => window.compact(0, 'compact', 1)).toThrow(CompactedError);
   });
 });

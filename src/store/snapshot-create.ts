@@ -1,0 +1,191 @@
+import type { Key, Revision } from '../types/revision.ts';
+import type { Mvcc } from './mvcc.ts';
+import { checksumSteps } from './snapshot-checksum.ts';
+import {
+  END,
+  KEY_MODES,
+  KIND_DELETE,
+  MAGIC,
+  type SnapshotHeader,
+  type SnapshotLease,
+  VERSION,
+} from './snapshot-format.ts';
+import { sortedSlots } from './snapshot-sort.ts';
+import { rowUnits, StepLength } from './snapshot-steps.ts';
+import { SnapshotValues } from './snapshot-values.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
+
+/** Entries of history that are looked up at once. */
+const PAGE_ENTRIES = 1024;
+/** Work for a key that is only looked at, in parts of a row. */
+const LOOK_UNITS = 0.25;
+
+export interface SnapshotSource<V, K extends Key> {
+  readonly mvcc: Mvcc<V, K>;
+  readonly identity: string;
+  readonly wallTimeMs: number;
+  readonly leases: readonly SnapshotLease[];
+}
+
+/**
+ * The store as bytes, in steps. What is in the snapshot is the state at the first one: commits that come later are above
+ * its revision, and the caller holds physical compaction back at its low watermark. Versions never change.
+ *
+ * ```text
+ *   rows       what is live at C, and older           foo 4             in the order of their commits
+ *   commits    everything from C on, deletes too      C: bar | 7: foo, -bar | 8: ...
+ * ```
+ *
+ * Readable are the states from C on, and no others: what was superseded at C or before is not here.
+ */
+export function* snapshotSteps<V, K extends Key>(source: SnapshotSource<V, K>): Generator<void, Uint8Array> {
+  const { mvcc } = source;
+  const { state } = mvcc;
+  const { window } = state;
+  const writer = new RowWriter(mvcc);
+  const header: SnapshotHeader = {
+    keys: mvcc.keys.mode,
+    form: writer.values.form,
+    identity: source.identity,
+    wallTimeMs: source.wallTimeMs,
+    revision: window.revision,
+    compactRevision: window.isCompacted ? window.compactRevision : -1,
+    watchFloor: window.watchFloor,
+  };
+  const length = new StepLength();
+  writer.header(header);
+  for (const lease of source.leases) {
+    writer.lease(lease);
+    if (length.isOver(rowUnits(0))) yield;
+  }
+  writer.end();
+  yield* rows(mvcc, header.compactRevision, writer, length);
+  yield* commits(mvcc, header, writer, length);
+  const all = yield* writer.bytes.join(length);
+  const body = all.subarray(0, writer.bytes.length);
+  all.set(yield* checksumSteps(state.module, body, length), body.length);
+  return all;
+}
+
+/** Live at C, and put before it: a version that was put at C is in the commits. */
+function* rows<V, K extends Key>(
+  { state }: Mvcc<V, K>,
+  compactRevision: Revision,
+  writer: RowWriter<V, K>,
+  length: StepLength,
+): Generator<void, void> {
+  const { core } = state;
+  const slots: number[] = [];
+  const ranks: number[] = [];
+  // Nothing is older than the first revision. Keys that come while this runs are younger than C.
+  for (const id of compactRevision > 1 ? state.keyIds() : []) {
+    const slot = core.slotAt(id, compactRevision);
+    if (slot >= 0 && !core.isTombstone(slot) && core.commitRevision(slot) < compactRevision) {
+      slots.push(slot);
+      ranks.push(core.modRevision(slot));
+    }
+    if (length.isOver(LOOK_UNITS)) yield;
+  }
+  for (const slot of yield* sortedSlots(slots, ranks, length)) if (length.isOver(writer.row(slot))) yield;
+  writer.end();
+}
+
+function* commits<V, K extends Key>(
+  { state }: Mvcc<V, K>,
+  { compactRevision, revision }: SnapshotHeader,
+  writer: RowWriter<V, K>,
+  length: StepLength,
+): Generator<void, void> {
+  const { core } = state;
+  let commit = 0;
+  for (let from = Math.max(compactRevision, 1); from <= revision; from = commit + 1) {
+    // A copy: the view is gone with the next call.
+    const page = state.slotsFrom(from, PAGE_ENTRIES).slice();
+    if (page.length === 0) break;
+    for (const slot of page) {
+      const at = core.commitRevision(slot);
+      if (at > revision) break;
+      if (at !== commit) {
+        if (commit > 0) writer.end();
+        commit = at;
+        writer.bytes.number(commit);
+      }
+      if (length.isOver(writer.change(slot))) yield;
+    }
+    if (commit < from) break;
+  }
+  if (commit > 0) writer.end();
+  writer.end();
+}
+
+/** Puts the parts of a snapshot into bytes. What writes a row or a change answers the work it was. */
+class RowWriter<V, K extends Key> {
+  readonly bytes: SnapshotWriter = new SnapshotWriter();
+  readonly values: SnapshotValues;
+  readonly #mvcc: Mvcc<V, K>;
+
+  constructor(mvcc: Mvcc<V, K>) {
+    this.#mvcc = mvcc;
+    this.values = new SnapshotValues(mvcc.values);
+  }
+
+  header(header: SnapshotHeader): void {
+    const { bytes } = this;
+    bytes.raw(MAGIC);
+    bytes.u32(VERSION);
+    bytes.byte(KEY_MODES.indexOf(header.keys));
+    bytes.byte(header.form);
+    bytes.text(header.identity);
+    bytes.number(Math.max(0, Math.floor(header.wallTimeMs)));
+    bytes.number(header.revision);
+    bytes.number(header.compactRevision + 1);
+    bytes.number(header.watchFloor);
+  }
+
+  lease({ id, ttlMs, remainingMs, keyed }: SnapshotLease): void {
+    this.bytes.text(id);
+    this.bytes.number(ttlMs);
+    this.bytes.number(remainingMs);
+    this.bytes.byte(keyed ? 1 : 0);
+  }
+
+  end(): void {
+    this.bytes.byte(END);
+  }
+
+  row(slot: number): number {
+    return this.#put(slot, true);
+  }
+
+  change(slot: number): number {
+    if (!this.#mvcc.core.isTombstone(slot)) return this.#put(slot, false);
+    this.bytes.byte(KIND_DELETE);
+    this.#key(slot);
+    return rowUnits(0);
+  }
+
+  /** The revision of a change is that of its commit. */
+  #put(slot: number, hasRevision: boolean): number {
+    const { bytes } = this;
+    const { core, keys, state } = this.#mvcc;
+    const before = bytes.length;
+    const { kind, content } = this.values.fromCell(state.cellAt(slot), () => keys.key(state.textAt(slot)));
+    bytes.byte(kind);
+    this.#key(slot);
+    bytes.number(core.createRevision(slot));
+    if (hasRevision) bytes.number(core.modRevision(slot));
+    bytes.number(core.version(slot));
+    const lease = state.leaseAt(slot);
+    bytes.text(lease === '0' ? '' : lease);
+    if (typeof content === 'string') bytes.text(content);
+    else bytes.bytes(content);
+    return rowUnits(bytes.length - before);
+  }
+
+  #key(slot: number): void {
+    const { keys, state } = this.#mvcc;
+    const text = state.textAt(slot);
+    if (keys.mode === 'utf8') this.bytes.text(text);
+    else this.bytes.bytes(keys.bytes(text));
+  }
+}
