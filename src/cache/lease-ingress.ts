@@ -1,14 +1,12 @@
 import type { BackendLeaseAnswer, BackendLeaseStatus, BackendPosition } from '../types/backend.ts';
 import type { LeaseId } from '../types/lease.ts';
+import { isLeaseId } from '../types/lease-id.ts';
 import { checkKey, checkObject, checkPosition, checkRevision, refusal, text } from './ingress.ts';
 
 /** What a backend says about leases, checked where it comes in (M36). What does not hold is a `BackendError` that names it. */
 
-const LEASE_ID = /^[1-9]\d{0,18}$/;
-
-export function checkLeaseId(id: unknown): asserts id is LeaseId {
-  if (typeof id !== 'string' || !LEASE_ID.test(id))
-    throw refusal(`a lease id is ${text(id)}, not decimal digits as text`);
+function checkLeaseId(id: unknown): asserts id is LeaseId {
+  if (!isLeaseId(id)) throw refusal(`a lease id is ${text(id)}, not a decimal string of 64 bits`);
 }
 
 /** The answer of `grant` and of `keepAlive`. `wanted` is what was asked for; a backend may grant a longer TTL, never a shorter one. */

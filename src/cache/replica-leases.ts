@@ -12,6 +12,7 @@ import type {
 } from '../types/lease.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Key, Revision } from '../types/revision.ts';
+import { checkLeaseAnswer, checkLeasesAnswer, checkRevokeAnswer, checkTimeToLiveAnswer } from './lease-ingress.ts';
 
 export interface ReplicaLeasesOptions {
   readonly backend: Backend;
@@ -43,6 +44,7 @@ export class ReplicaLeases {
     const granted = await this.#call(action, signal, (leases, aborted) =>
       leases.grant(id === undefined ? { ttlMs, signal: aborted } : { ttlMs, id, signal: aborted }),
     );
+    checkLeaseAnswer(granted, { id, ttlMs });
     const handle = new ReplicaLease(granted.id, granted.ttlMs, this, clock);
     handle.renewed(sentAt);
     this.#handles.set(granted.id, handle);
@@ -51,8 +53,9 @@ export class ReplicaLeases {
 
   /** Without a handle: for a put that makes a lease for its key. */
   async grantId(ttlMs: number, action: string, signal: AbortSignal | undefined): Promise<LeaseId> {
-    const { id } = await this.#call(action, signal, (leases, aborted) => leases.grant({ ttlMs, signal: aborted }));
-    return id;
+    const granted = await this.#call(action, signal, (leases, aborted) => leases.grant({ ttlMs, signal: aborted }));
+    checkLeaseAnswer(granted, { ttlMs });
+    return granted.id;
   }
 
   /** Handles of leases that are not known to be gone. */
@@ -85,9 +88,9 @@ export class ReplicaLeases {
   }
 
   async revoke(id: LeaseId, action: string, signal: AbortSignal | undefined): Promise<RevokeLeaseResult> {
-    const { revision, deleted } = await this.#call(action, signal, (leases, aborted) =>
-      leases.revoke({ id, signal: aborted }),
-    );
+    const answer = await this.#call(action, signal, (leases, aborted) => leases.revoke({ id, signal: aborted }));
+    checkRevokeAnswer(answer);
+    const { revision, deleted } = answer;
     this.#lost(id, 'revoked', revision);
     await this.#options.untilApplied(revision, signal);
     return { revision, deleted };
@@ -99,20 +102,24 @@ export class ReplicaLeases {
     action: string,
     signal: AbortSignal | undefined,
   ): Promise<LeaseStatus | undefined> {
-    const { status } = await this.#call(action, signal, (leases, aborted) =>
-      leases.timeToLive({ id, keys: options.keys === true, signal: aborted }),
+    const wantsKeys = options.keys === true;
+    const answer = await this.#call(action, signal, (leases, aborted) =>
+      leases.timeToLive({ id, keys: wantsKeys, signal: aborted }),
     );
+    checkTimeToLiveAnswer(answer, { id, keys: wantsKeys });
+    const { status } = answer;
     if (status === undefined) return undefined;
     const { keys } = this.#options;
     const { grantedTtlMs, remainingMs } = status;
-    if (options.keys !== true) return { id, grantedTtlMs, remainingMs };
+    if (!wantsKeys) return { id, grantedTtlMs, remainingMs };
     const own = (status.keys ?? []).map((key) => keys.key(keys.textOfBytes(key, action)));
     return { id, grantedTtlMs, remainingMs, keys: own };
   }
 
   async list(action: string, signal: AbortSignal | undefined): Promise<readonly LeaseId[]> {
-    const { leases } = await this.#call(action, signal, (backend, aborted) => backend.list({ signal: aborted }));
-    return leases;
+    const answer = await this.#call(action, signal, (leases, aborted) => leases.list({ signal: aborted }));
+    checkLeasesAnswer(answer);
+    return answer.leases;
   }
 
   /** The handle's own deadline has passed without a renewal, or the backend has said so. */

@@ -1,11 +1,9 @@
-import { byteRangeHas, byteText, compareBytes } from '../core/key-order.ts';
+import { byteRangeHas, compareBytes } from '../core/key-order.ts';
 import type {
   Backend,
-  BackendCompare,
+  BackendCallOptions,
   BackendEvent,
   BackendKeyValue,
-  BackendOperation,
-  BackendOperationResponse,
   BackendPosition,
   BackendRangeRequest,
   BackendRangeResponse,
@@ -15,8 +13,9 @@ import type {
   BackendWatchRequest,
   BackendWatchStream,
 } from '../types/backend.ts';
-import { CompactedError, FutureRevisionError, UnsupportedError } from '../types/errors.ts';
+import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
+import { type HistoryState, HistoryTxn, stateAfter } from './commit-history-txn.ts';
 
 export interface CommitHistoryOptions {
   /** `''` for a backend that cannot name its data. @default 'history' */
@@ -88,7 +87,7 @@ interface Commit {
   readonly revision: Revision;
   readonly events: readonly BackendEvent[];
   /** Live keys behind it, by key text. */
-  readonly state: ReadonlyMap<string, BackendKeyValue>;
+  readonly state: HistoryState;
   isHeld: boolean;
   isSent: boolean;
 }
@@ -154,18 +153,17 @@ class History implements CommitHistory {
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
     request.signal?.throwIfAborted();
     const revision = request.revision ?? this.revision;
-    if (revision > this.revision) {
-      throw new FutureRevisionError('list', { revision, currentRevision: this.revision });
-    }
-    if (revision < this.#compacted) throw this.#compactedError('list');
+    this.#checkReadable(revision, 'list');
     const rows = this.stateAt(revision).filter(({ key }) => request.ranges.some((range) => byteRangeHas(range, key)));
     const kvs = rows.filter(({ modRevision }) => modRevision >= (request.minModRevision ?? 0));
     const limit = request.limit ?? 0;
     const page = request.countOnly === true ? [] : limit > 0 ? kvs.slice(0, limit) : kvs;
-    return { identity: this.identity, revision, count: rows.length, kvs: page };
+    const told = request.keysOnly === true ? page.map(withoutValue) : page.map(copyOf);
+    return { identity: this.identity, revision, count: rows.length, kvs: told };
   }
 
-  async status(): Promise<BackendPosition> {
+  async status(request: BackendCallOptions): Promise<BackendPosition> {
+    request.signal?.throwIfAborted();
     return { identity: this.identity, revision: this.revision };
   }
 
@@ -184,15 +182,12 @@ class History implements CommitHistory {
 
   async txn(request: BackendTxnRequest): Promise<BackendTxnResponse> {
     request.signal?.throwIfAborted();
-    const state = new Map(this.#newest());
-    const succeeded = request.compare.every((compare) => {
-      if (compare.key === undefined) throw new UnsupportedError('run a transaction', 'a compare over a range');
-      return holds(compare, state.get(byteText(compare.key)));
+    const txn = new HistoryTxn(this.#newest(), this.#last + 1, (revision) => {
+      this.#checkReadable(revision, 'run a transaction');
+      return this.stateAt(revision);
     });
-    const events: BackendEvent[] = [];
-    const responses = (succeeded ? request.then : request.else).map((operation) =>
-      run(operation, state, this.#last + 1, events),
-    );
+    const { succeeded, responses } = txn.run(request);
+    const { events } = txn;
     // A failed compare and a no-op were judged on the newest state, the held part included.
     const revision = events.length === 0 ? this.#last : this.#add(events, false).revision;
     // Acknowledged only when nothing at or below it can still commit (B3).
@@ -200,7 +195,8 @@ class History implements CommitHistory {
     return { identity: this.identity, revision, succeeded, responses };
   }
 
-  async compact({ revision }: { readonly revision: Revision }): Promise<void> {
+  async compact({ revision, signal }: { readonly revision: Revision } & BackendCallOptions): Promise<void> {
+    signal?.throwIfAborted();
     if (revision <= this.#compacted && this.#compacted > 0) throw this.#compactedError('compact');
     if (revision > this.revision) {
       throw new FutureRevisionError('compact', { revision, currentRevision: this.revision });
@@ -237,31 +233,23 @@ class History implements CommitHistory {
     }
   }
 
-  #eventsFor(changes: readonly HistoryChange[]): BackendEvent[] {
-    const state = new Map(this.#newest());
-    const events: BackendEvent[] = [];
+  #eventsFor(changes: readonly HistoryChange[]): readonly BackendEvent[] {
+    const txn = new HistoryTxn(this.#newest(), this.#last + 1, () => []);
     for (const { key, value, lease } of changes) {
       const bytes = this.#encoder.encode(key);
-      if (value === undefined) run({ type: 'delete', range: { start: bytes } }, state, this.#last + 1, events);
-      else {
-        const put = { type: 'put', key: bytes, value: this.#encoder.encode(value), lease: lease ?? '0' } as const;
-        run(put, state, this.#last + 1, events);
-      }
+      if (value === undefined) txn.operate({ type: 'delete', range: { start: bytes } });
+      else txn.operate({ type: 'put', key: bytes, value: this.#encoder.encode(value), lease: lease ?? '0' });
     }
-    return events;
+    return txn.events;
   }
 
   /** With what is held back: its content is fixed, only nobody can see it. */
-  #newest(): ReadonlyMap<string, BackendKeyValue> {
+  #newest(): HistoryState {
     return this.#commits[this.#commits.length - 1]?.state ?? new Map();
   }
 
   #add(events: readonly BackendEvent[], isHeld: boolean): Commit {
-    const state = new Map(this.#newest());
-    for (const event of events) {
-      if (event.type === 'put') state.set(byteText(event.kv.key), event.kv);
-      else state.delete(byteText(event.key));
-    }
+    const state = stateAfter(this.#newest(), events);
     const commit: Commit = { revision: ++this.#last, events, state, isHeld, isSent: false };
     this.#commits.push(commit);
     this.#publish();
@@ -301,66 +289,24 @@ class History implements CommitHistory {
     });
   }
 
+  #checkReadable(revision: Revision, action: string): void {
+    if (revision > this.revision) {
+      throw new FutureRevisionError(action, { revision, currentRevision: this.revision });
+    }
+    if (revision < this.#compacted) throw this.#compactedError(action);
+  }
+
   #compactedError(action: string): CompactedError {
     return new CompactedError(action, { minRevision: this.#compacted, compactRevision: this.#compacted });
   }
 }
 
-/** Runs one operation on a state and notes the events. */
-function run(
-  operation: BackendOperation,
-  state: Map<string, BackendKeyValue>,
-  revision: Revision,
-  events: BackendEvent[],
-): BackendOperationResponse {
-  if (operation.type === 'put') {
-    const text = byteText(operation.key);
-    const prevKv = state.get(text);
-    const kv: BackendKeyValue = {
-      key: operation.key.slice(),
-      value: operation.value.slice(),
-      createRevision: prevKv?.createRevision ?? revision,
-      modRevision: revision,
-      version: (prevKv?.version ?? 0) + 1,
-      lease: operation.lease ?? '0',
-    };
-    state.set(text, kv);
-    events.push({ type: 'put', kv });
-    return prevKv === undefined ? { type: 'put' } : { type: 'put', prevKv };
-  }
-  if (operation.type === 'txn') throw new UnsupportedError('run a transaction', 'a nested transaction');
-  const rows = [...state.values()].filter(({ key }) => byteRangeHas(operation.range, key));
-  rows.sort((a, b) => compareBytes(a.key, b.key));
-  if (operation.type === 'range') {
-    const limit = operation.limit ?? 0;
-    return { type: 'range', count: rows.length, kvs: limit > 0 ? rows.slice(0, limit) : rows };
-  }
-  for (const { key } of rows) {
-    state.delete(byteText(key));
-    events.push({ type: 'delete', key, modRevision: revision });
-  }
-  return { type: 'delete', deleted: rows.length, prevKvs: rows };
+function copyOf(row: BackendKeyValue): BackendKeyValue {
+  return { ...row, key: row.key.slice(), value: row.value.slice() };
 }
 
-/** A missing key counts as 0; its value satisfies nothing (store:R17). */
-function holds(compare: BackendCompare, kv: BackendKeyValue | undefined): boolean {
-  const { target, value, result } = compare;
-  if (target === 'value') {
-    return kv !== undefined && value instanceof Uint8Array && outcome(compareBytes(kv.value, value), result);
-  }
-  const found = {
-    create: kv?.createRevision,
-    mod: kv?.modRevision,
-    version: kv?.version,
-    lease: Number(kv?.lease ?? 0),
-  };
-  return outcome((found[target] ?? 0) - Number(value), result);
-}
-
-function outcome(difference: number, result: BackendCompare['result']): boolean {
-  if (result === '=') return difference === 0;
-  if (result === '!=') return difference !== 0;
-  return result === '<' ? difference < 0 : difference > 0;
+function withoutValue(row: BackendKeyValue): BackendKeyValue {
+  return { ...row, key: row.key.slice(), value: new Uint8Array(0) };
 }
 
 function keyOf(event: BackendEvent): Uint8Array {

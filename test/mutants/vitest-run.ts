@@ -64,7 +64,7 @@ export async function runTests({ folder, tests, seed, timeoutMs }: RunOptions): 
   });
   clearTimeout(timer);
   end();
-  if (isLate) return { type: 'failed', by: `a run that hangs: no end after ${timeoutMs / 1000} s` };
+  if (isLate) return { type: 'failed', by: `a run that hangs: no end after ${Math.round(timeoutMs / 1000)} s` };
   return judge(code, readResult(outputFile), said);
 }
 

@@ -1,6 +1,6 @@
 // @ts-check
-// The numbered cases C01-C68 and the regression scenarios 1-25: which of them this command has to run, and which are told
-// by the titles of the tests that ran.
+// The numbered cases and the regression scenarios of the specification: which of them this command has to run, and which
+// are told by the titles of the tests that ran.
 
 /** Numbers that the table of cases never had. */
 const NO_CASE = [45, 57, 66];
