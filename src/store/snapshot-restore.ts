@@ -89,16 +89,21 @@ function* restoreRows<V, K extends Key>(
   state.window.raise(compactRevision, watchFloor);
   let revision = 0;
   let changes: Change[] = [];
+  /** Of the changes. */
+  const texts = new Set<string>();
   const flush = () => {
     if (changes.length > 0) state.publish({ revision, changes }, OPEN);
     changes = [];
+    texts.clear();
   };
   for (let row = reader.row(compactRevision); row !== undefined; row = reader.row(compactRevision)) {
     if (row.modRevision < revision)
       throw badSnapshot('the rows of the snapshot are not in the order of their revisions');
     if (row.modRevision > revision || changes.length === ROWS_MAX) flush();
     revision = row.modRevision;
+    if (state.hasKey(row.text) || texts.has(row.text)) throw badSnapshot('a key of the snapshot has two rows');
     changes.push(row);
+    texts.add(row.text);
     if (!length.isOver(reader.units)) continue;
     flush();
     while (!state.compactStep(ROWS_MAX)) yield;
@@ -203,7 +208,6 @@ class RowReader<V, K extends Key> {
     if (kind === KIND_DELETE) throw badSnapshot('a row of the snapshot is a delete');
     const row = this.#put(kind, undefined);
     if (row.modRevision >= compactRevision) throw badSnapshot('a row of the snapshot is not older than its history');
-    if (this.#mvcc.state.hasKey(row.text)) throw badSnapshot('a key of the snapshot has two rows');
     return row;
   }
 

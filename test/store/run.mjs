@@ -152,7 +152,7 @@ async function runVitest(suite, filters, folder, env) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const { code } = await run([vitest, 'run', '--project', suite, ...reporters, ...filters], env);
-  const result = await readFile(file, 'utf8').then(JSON.parse, () => undefined);
+  const result = await readVitest(file);
   const counts = countVitest(code, result);
   /** @type {Assertion[]} */
   const assertions =
@@ -161,6 +161,16 @@ async function runVitest(suite, filters, folder, env) {
   // A filter that finds nothing would pass for a success.
   const failed = counts.passed + counts.failed === 0 ? 1 : counts.failed;
   return { name: suite, passed: counts.passed, failed, titles };
+}
+
+/** @param {string} file */
+async function readVitest(file) {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    console.error(`Cannot read the result of vitest: ${error}`);
+    return undefined;
+  }
 }
 
 /** @param {readonly string[]} args */

@@ -61,8 +61,8 @@ export const STORE_FAULTS: readonly Fault[] = [
   {
     id: 'tombstone-at-c-dropped',
     file: 'src/store/state.ts',
-    find: 'this.#core.compactStep(this.#window.compactRevision, left)',
-    replace: 'this.#core.compactStep(this.#window.compactRevision + 1, left)',
+    find: 'this.#core.compactStep(floor, left)',
+    replace: 'this.#core.compactStep(floor + 1, left)',
     why: 'R23: a tombstone exactly at C, and what is read at C, stay until the next compaction',
   },
   {

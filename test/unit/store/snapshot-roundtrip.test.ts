@@ -80,29 +80,29 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface World {
   readonly store: Store<unknown, Key>;
   readonly clock: VirtualClock;
-  readonly keyOf: (index: number) => Key;
-  readonly valueOf: (index: number) => unknown;
+  readonly keyAt: (index: number) => Key;
+  readonly valueAt: (index: number) => unknown;
 }
 
 /** Wrong calls (a lease that is not there, a compaction behind) are refused by every store alike. */
-async function run({ store, clock, keyOf, valueOf }: World, step: Step, ownLeases: boolean): Promise<void> {
+async function run({ store, clock, keyAt, valueAt }: World, step: Step, ownLeases: boolean): Promise<void> {
   switch (step.op) {
     case 'put': {
       const lease = step.lease === 5 && ownLeases ? { ttlMs: 30 } : { lease: String(step.lease) };
-      await store.put(keyOf(step.key), valueOf(step.value), lease).catch(() => {});
+      await store.put(keyAt(step.key), valueAt(step.value), lease).catch(() => {});
       return;
     }
     case 'delete':
-      await store.delete(keyOf(step.key));
+      await store.delete(keyAt(step.key));
       return;
     case 'txn': {
       // First nested puts, then deletes of a later nested transaction: a key may change twice in one commit.
       const puts: Operation<unknown, Key>[] = step.puts.map((at) => ({
         type: 'put',
-        key: keyOf(at),
-        value: valueOf(at),
+        key: keyAt(at),
+        value: valueAt(at),
       }));
-      const deletes: Operation<unknown, Key>[] = step.then.map((at) => ({ type: 'delete', key: keyOf(at) }));
+      const deletes: Operation<unknown, Key>[] = step.then.map((at) => ({ type: 'delete', key: keyAt(at) }));
       await store.txn({
         then: [
           { type: 'txn', then: puts },
@@ -151,10 +151,10 @@ describe('a store of a snapshot', () => {
   it.each(FORMS)('is the store that it was made of, and goes on as it does: $name', async ({ options }) => {
     const encoder = new TextEncoder();
     const isBytes = options.keys === 'bytes';
-    const keyOf = (at: number): Key => (isBytes ? encoder.encode(KEYS[at]) : (KEYS[at] as string));
+    const keyAt = (at: number): Key => (isBytes ? encoder.encode(KEYS[at]) : (KEYS[at] as string));
     const everything = { prefix: isBytes ? new Uint8Array() : '' };
     const values = options.codec === undefined ? VALUES : VALUES.filter((value) => !(value instanceof Uint8Array));
-    const valueOf = (at: number) => values[at % values.length];
+    const valueAt = (at: number) => values[at % values.length];
     const open = openStore as (options: OpenStoreOptions<unknown, Key>) => Promise<Store<unknown, Key>>;
     const program = fc.array(step, { minLength: 1, maxLength: 40 });
     await fc.assert(
@@ -162,10 +162,10 @@ describe('a store of a snapshot', () => {
         cores.clear();
         const clock = createVirtualClock();
         const store = await open({ clock, random: createSeededRandom(1), ...options });
-        for (const one of before) await run({ store, clock, keyOf, valueOf }, one, true);
+        for (const one of before) await run({ store, clock, keyAt, valueAt }, one, true);
         const snapshot = await store.createSnapshot();
         const restored = await open({ clock, random: createSeededRandom(2), ...options, snapshot });
-        const worlds = [store, restored].map((one) => ({ store: one, clock, keyOf, valueOf }));
+        const worlds = [store, restored].map((one) => ({ store: one, clock, keyAt, valueAt }));
         expect(await picture(restored, everything)).toEqual(await picture(store, everything));
         for (const core of cores) core.verify();
         for (const one of after) {

@@ -1,0 +1,266 @@
+import type { WriteCall } from '../store/engine.ts';
+import type { Mvcc } from '../store/mvcc.ts';
+import type { PreparedDelete, PreparedOperation, PreparedPut, PreparedTxn } from '../store/prepared.ts';
+import { prepareSelection } from '../store/selection.ts';
+import type { Backend, BackendTxnResponse } from '../types/backend.ts';
+import {
+  BackendError,
+  ClosedError,
+  ConflictError,
+  IdentityChangedError,
+  NotAppliedError,
+  PlimsollError,
+  UnsupportedError,
+} from '../types/errors.ts';
+import type { LeaseId } from '../types/lease.ts';
+import type { DeleteResult, PutResult } from '../types/requests.ts';
+import type { Key, Revision } from '../types/revision.ts';
+import type { OperationResult, TxnResult } from '../types/txn.ts';
+import type { ListManager } from './list-manager.ts';
+import { claimOwnLeases, grantOwnLeases, type OwnLeases } from './own-leases.ts';
+import type { ReplicatedPrefixes } from './prefixes.ts';
+import type { ReplicaLeases } from './replica-leases.ts';
+import { fromBackendTxn, toBackendTxn } from './replica-txn.ts';
+
+export interface ReplicaWritesOptions<V, K extends Key> {
+  readonly backend: Backend;
+  readonly mvcc: Mvcc<V, K>;
+  readonly manager: ListManager<V, K>;
+  readonly prefixes: ReplicatedPrefixes;
+  readonly leases: ReplicaLeases;
+  /** Throws `ClosedError`, or what has broken the replica for good. */
+  readonly checkOpen: (action: string) => void;
+}
+
+/**
+ * The writes of a replica: sent to the backend as transactions, awaited until the stream has brought them back (M3), and
+ * looked up in the history that it brought (M5).
+ */
+export class ReplicaWrites<V, K extends Key> {
+  readonly #backend: Backend;
+  readonly #mvcc: Mvcc<V, K>;
+  readonly #manager: ListManager<V, K>;
+  readonly #prefixes: ReplicatedPrefixes;
+  readonly #leases: ReplicaLeases;
+  readonly #checkOpen: (action: string) => void;
+
+  constructor(options: ReplicaWritesOptions<V, K>) {
+    this.#backend = options.backend;
+    this.#mvcc = options.mvcc;
+    this.#manager = options.manager;
+    this.#prefixes = options.prefixes;
+    this.#leases = options.leases;
+    this.#checkOpen = options.checkOpen;
+  }
+
+  async put<W, L extends Key>(
+    mvcc: Mvcc<W, L>,
+    put: PreparedPut,
+    expected: Revision | undefined,
+    call: WriteCall,
+  ): Promise<PutResult<W, L>> {
+    return this.#guarded(mvcc, put.text, put, expected, call, ({ revision, responses: [response] }) => {
+      const { prevKv, lease } = response?.type === 'put' ? response : {};
+      return { revision, ...(prevKv === undefined ? {} : { prevKv }), ...(lease === undefined ? {} : { lease }) };
+    });
+  }
+
+  async delete<W, L extends Key>(
+    mvcc: Mvcc<W, L>,
+    request: PreparedDelete,
+    expected: Revision | undefined,
+    call: WriteCall,
+  ): Promise<DeleteResult<W, L>> {
+    return this.#guarded(mvcc, request.range.text, request, expected, call, ({ revision, responses: [response] }) => {
+      const { deleted = 0, prevKvs } = response?.type === 'delete' ? response : {};
+      return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
+    });
+  }
+
+  async txn<W, L extends Key>(mvcc: Mvcc<W, L>, txn: PreparedTxn, call: WriteCall): Promise<TxnResult<W, L>> {
+    return this.#write(mvcc, txn, call);
+  }
+
+  /**
+   * One operation, with `expect` as a compare; a failed one reads the key's revision in the same transaction. `shape`
+   * makes the answer of the call from that of the transaction.
+   */
+  async #guarded<W, L extends Key, R>(
+    mvcc: Mvcc<W, L>,
+    text: string,
+    operation: PreparedPut | PreparedDelete,
+    expected: Revision | undefined,
+    call: WriteCall,
+    shape: (result: TxnResult<W, L>) => R,
+  ): Promise<R> {
+    const { action } = call;
+    const expectedRevision = expected ?? 0;
+    const conflict = (result: TxnResult<W, L>) => {
+      const found = result.responses[0];
+      const actualRevision = (found?.type === 'range' && found.kvs[0]?.modRevision) || 0;
+      return new ConflictError(action, { key: mvcc.keys.key(text), expectedRevision, actualRevision });
+    };
+    try {
+      const txn = expected === undefined ? unguarded(operation) : guarded(mvcc, text, operation, expected, action);
+      const result = await this.#write(mvcc, txn, call);
+      if (!result.succeeded) throw conflict(result);
+      return shape(result);
+    } catch (error) {
+      if (!(error instanceof NotAppliedError)) throw error;
+      // The wait was cut short. A write that did not happen is a conflict still; one that did has its own answer.
+      const result = error.result as TxnResult<W, L>;
+      if (!result.succeeded) throw conflict(result);
+      throw new NotAppliedError(action, { revision: error.revision, result: shape(result) }, { cause: error.cause });
+    }
+  }
+
+  async #write<W, L extends Key>(
+    mvcc: Mvcc<W, L>,
+    request: PreparedTxn,
+    { action, signal }: WriteCall,
+  ): Promise<TxnResult<W, L>> {
+    if (!this.#backend.capabilities.writable) throw new UnsupportedError(action, 'writing');
+    // A codec has run, which may have closed the store.
+    this.#checkOpen(action);
+    const { epoch } = this.#manager;
+    const own = await this.#ownLeases(request, action, signal);
+    const prepared = own.txn;
+    let result: TxnResult<W, L>;
+    try {
+      const answer = await this.#send(mvcc, action, prepared, signal);
+      const claimed = claimOwnLeases(own, answer);
+      result = claimed.result;
+      this.#forgetLeases(claimed.unused);
+    } catch (error) {
+      if (!(error instanceof BackendError && error.maybeCommitted)) this.#forgetLeases([...own.granted.values()]);
+      throw error;
+    }
+    if (!this.#touches(prepared)) return result;
+    try {
+      await this.#manager.untilApplied(result.revision, epoch, signal);
+    } catch (error) {
+      if (error instanceof IdentityChangedError) throw error;
+      throw new NotAppliedError(action, { revision: result.revision, result }, { cause: error });
+    }
+    if (epoch === this.#manager.epoch) this.#checkEvidence(prepared, result);
+    return result;
+  }
+
+  /** Replaces the TTLs of puts by leases; if one cannot be granted, the others go again. */
+  async #ownLeases(request: PreparedTxn, action: string, signal: AbortSignal | undefined): Promise<OwnLeases> {
+    const granted: LeaseId[] = [];
+    try {
+      return await grantOwnLeases(request, async (ttlMs) => {
+        const id = await this.#leases.grantId(ttlMs, action, signal);
+        granted.push(id);
+        return id;
+      });
+    } catch (error) {
+      this.#forgetLeases(granted);
+      throw error;
+    }
+  }
+
+  /** Revokes leases that no key has. One that cannot be revoked now expires by itself. */
+  #forgetLeases(ids: readonly LeaseId[]): void {
+    for (const id of ids) this.#leases.forget(id);
+  }
+
+  /**
+   * An answer that got lost, or that cannot be read, is `BackendError {maybeCommitted}`; an error that the backend named
+   * itself passes (M4).
+   */
+  async #send<W, L extends Key>(
+    mvcc: Mvcc<W, L>,
+    action: string,
+    prepared: PreparedTxn,
+    signal: AbortSignal | undefined,
+  ): Promise<TxnResult<W, L>> {
+    const request = toBackendTxn(mvcc, prepared);
+    let answer: BackendTxnResponse | undefined;
+    let isAnswered = false;
+    try {
+      await this.#manager.ask(
+        action,
+        async (aborted) => {
+          answer = await this.#backend.txn({ ...request, signal: aborted });
+          isAnswered = true;
+          return answer;
+        },
+        signal,
+      );
+    } catch (error) {
+      if (error instanceof IdentityChangedError) throw error;
+      if (!isAnswered) {
+        if (signal?.aborted === true) throw signal.reason;
+        if (error instanceof PlimsollError && !(error instanceof ClosedError)) throw error;
+        throw new BackendError(action, 'the answer was lost', { cause: error, maybeCommitted: true });
+      }
+      // Cut off when the answer was there already: what comes next, the wait, says so with the answer (M4).
+      if (!(error instanceof ClosedError) && signal?.aborted !== true) throw unreadable(action, error);
+    }
+    try {
+      return fromBackendTxn(mvcc, prepared, answer);
+    } catch (error) {
+      throw unreadable(action, error);
+    }
+  }
+
+  /** Whether anything it reads, compares or writes is replicated; if not, there is nothing to wait for (M3). */
+  #touches(prepared: PreparedTxn): boolean {
+    if (prepared.compare.some(({ range }) => this.#prefixes.touches(range))) return true;
+    return [...prepared.then, ...prepared.else].some((operation) => {
+      if (operation.type === 'txn') return this.#touches(operation);
+      return operation.type === 'put' ? this.#prefixes.has(operation.text) : this.#prefixes.touches(operation.range);
+    });
+  }
+
+  /** What was written must be in history, unless that revision is in a hole or compacted (M5). */
+  #checkEvidence<W, L extends Key>(prepared: PreparedTxn, result: TxnResult<W, L>): void {
+    const { state, window } = this.#mvcc;
+    const { revision } = result;
+    if (revision < window.watchFloor || window.isInHole(revision)) return;
+    const branch = result.succeeded ? prepared.then : prepared.else;
+    for (const [index, operation] of branch.entries()) {
+      const text = writtenKey(operation, result.responses[index]);
+      if (text !== undefined && this.#prefixes.has(text) && !state.hasCommit(text, revision)) {
+        this.#manager.distrust(`an own write at ${revision} is not in the history that the stream brought`);
+        return;
+      }
+    }
+  }
+}
+
+function unguarded(operation: PreparedOperation): PreparedTxn {
+  return { compare: [], then: [operation], else: [] };
+}
+
+function guarded<W, L extends Key>(
+  mvcc: Mvcc<W, L>,
+  text: string,
+  operation: PreparedOperation,
+  expected: Revision,
+  action: string,
+): PreparedTxn {
+  const range = mvcc.resolve({ key: mvcc.keys.key(text) }, action);
+  const selection = prepareSelection({ keysOnly: true }, action);
+  return {
+    compare: [{ range, target: 'mod', result: '=', value: expected }],
+    then: [operation],
+    else: [{ type: 'range', range, revision: 0, selection }],
+  };
+}
+
+/** The one key that an operation wrote, if it is known from the request and the answer alone. */
+function writtenKey<V, K extends Key>(
+  operation: PreparedOperation,
+  response: OperationResult<V, K> | undefined,
+): string | undefined {
+  if (operation.type === 'put') return operation.text;
+  const isDelete = operation.type === 'delete' && response?.type === 'delete' && response.deleted > 0;
+  return isDelete && operation.range.kind === 'point' ? operation.range.text : undefined;
+}
+
+function unreadable(action: string, cause: unknown): BackendError {
+  return new BackendError(action, 'the answer cannot be read', { cause, maybeCommitted: true });
+}
