@@ -75,18 +75,14 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     });
     this.#applier = new Applier({ mvcc, listener: this.#hub, clock, retention, pinsMax: limits.pins });
     this.#leases = new MemoryLeases({ clock, random, leasesMax: limits.leases, onDue: () => this.#expireOnTime() });
-    const call = (action: string): WriteCall => {
-      this.beginWrite(action);
-      this.endWrite();
-      return { action, signal: undefined };
-    };
     this.#leaseCalls = {
-      keepAlive: async (id) => this.keepAliveLease(id, call('keep a lease alive')),
-      timeToLive: async (id, ttl) => {
-        call('read a lease');
-        return this.leaseTimeToLive(id, ttl);
+      begin: (action) => {
+        this.beginWrite(action);
+        this.endWrite();
       },
-      revoke: async (id) => this.revokeLease(id, call('revoke a lease')),
+      keepAlive: (id) => this.keepAliveLease(id, { action: 'keep a lease alive', signal: undefined }),
+      timeToLive: (id, ttl) => this.leaseTimeToLive(id, ttl),
+      revoke: (id) => this.revokeLease(id, { action: 'revoke a lease', signal: undefined }),
     };
     this.#snapshots = new Snapshots({ mvcc, clock });
     this.#random = random;

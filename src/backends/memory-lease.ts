@@ -1,7 +1,11 @@
+import { checkOptions, NO_OPTIONS, TTL_NAMES } from '../store/checks.ts';
+import { LeaseNotFoundError } from '../types/errors.ts';
 import type { Lease, LeaseId, LeaseStatus, RevokeLeaseResult, TimeToLiveOptions } from '../types/lease.ts';
 
 /** What a handle asks its store for. */
 export interface LeaseCalls {
+  /** Before each of the others: throws `ClosedError`, commits what is due (M31), which may be this very lease. */
+  begin(action: string): void;
   keepAlive(id: LeaseId): Promise<{ readonly ttlMs: number }>;
   timeToLive(id: LeaseId, options: TimeToLiveOptions): Promise<LeaseStatus | undefined>;
   revoke(id: LeaseId): Promise<RevokeLeaseResult>;
@@ -29,16 +33,27 @@ export class MemoryLease implements Lease {
     return this.#controller.signal;
   }
 
-  keepAlive(): Promise<{ readonly ttlMs: number }> {
+  async keepAlive(): Promise<{ readonly ttlMs: number }> {
+    this.#require('keep a lease alive');
     return this.#calls.keepAlive(this.id);
   }
 
-  timeToLive(options: TimeToLiveOptions = {}): Promise<LeaseStatus | undefined> {
-    return this.#calls.timeToLive(this.id, options);
+  async timeToLive(options: TimeToLiveOptions = NO_OPTIONS): Promise<LeaseStatus | undefined> {
+    const action = 'read a lease';
+    checkOptions(options, TTL_NAMES, action);
+    this.#calls.begin(action);
+    return this.#loss === undefined ? this.#calls.timeToLive(this.id, options) : undefined;
   }
 
-  revoke(): Promise<RevokeLeaseResult> {
+  async revoke(): Promise<RevokeLeaseResult> {
+    this.#require('revoke a lease');
     return this.#calls.revoke(this.id);
+  }
+
+  /** A lease that is gone never revives, also if another one was granted with its id (store:R40). */
+  #require(action: string): void {
+    this.#calls.begin(action);
+    if (this.#loss !== undefined) throw new LeaseNotFoundError(action, this.id);
   }
 
   /** Aborts the signal later, never inside the call that took the lease (M8). */

@@ -1,3 +1,4 @@
+import { checkOptions, NO_OPTIONS, TTL_NAMES } from '../store/checks.ts';
 import type { KeySpace } from '../store/keyspace.ts';
 import type { Backend, BackendLeases, BackendPosition } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
@@ -168,6 +169,7 @@ class ReplicaLease implements Lease {
   readonly #controller = new AbortController();
   #deadline = 0;
   #cancel: (() => void) | undefined;
+  #loss: { readonly reason: unknown } | undefined;
 
   constructor(id: LeaseId, ttlMs: number, leases: ReplicaLeases, clock: Clock) {
     this.id = id;
@@ -180,16 +182,29 @@ class ReplicaLease implements Lease {
     return this.#controller.signal;
   }
 
-  keepAlive(): Promise<{ readonly ttlMs: number }> {
-    return this.#leases.keepAlive(this.id, 'keep a lease alive', undefined);
+  async keepAlive(): Promise<{ readonly ttlMs: number }> {
+    const action = 'keep a lease alive';
+    this.#require(action);
+    return this.#leases.keepAlive(this.id, action, undefined);
   }
 
-  timeToLive(options: TimeToLiveOptions = {}): Promise<LeaseStatus | undefined> {
-    return this.#leases.timeToLive(this.id, options, 'read a lease', undefined);
+  async timeToLive(options: TimeToLiveOptions = NO_OPTIONS): Promise<LeaseStatus | undefined> {
+    const action = 'read a lease';
+    checkOptions(options, TTL_NAMES, action);
+    if (this.#loss?.reason instanceof ClosedError) throw new ClosedError(action);
+    return this.#loss !== undefined ? undefined : this.#leases.timeToLive(this.id, options, action, undefined);
   }
 
-  revoke(): Promise<RevokeLeaseResult> {
-    return this.#leases.revoke(this.id, 'revoke a lease', undefined);
+  async revoke(): Promise<RevokeLeaseResult> {
+    const action = 'revoke a lease';
+    this.#require(action);
+    return this.#leases.revoke(this.id, action, undefined);
+  }
+
+  /** A lease that is gone never revives, also if another one was granted with its id (store:R40). */
+  #require(action: string): void {
+    if (this.#loss?.reason instanceof ClosedError) throw new ClosedError(action);
+    if (this.#loss !== undefined) throw new LeaseNotFoundError(action, this.id);
   }
 
   renewed(sentAt: number): void {
@@ -198,6 +213,7 @@ class ReplicaLease implements Lease {
   }
 
   lose(reason: unknown): void {
+    this.#loss ??= { reason };
     this.#cancel?.();
     this.#cancel = undefined;
     queueMicrotask(() => this.#controller.abort(reason));

@@ -7,8 +7,9 @@ import type { Revision } from '../types/revision.ts';
  * (M18). The span of a relist stays together with the revision that it starts from, or nobody could be given it. What
  * is bounded here is history: live keys always stay readable.
  *
- * A watcher that lags holds nothing back; a pin does, and what it held back goes when it goes. Keep `events` above the number of writes that one turn of the event loop
- * can make, or a watcher that was woken in that turn is passed before it could run.
+ * A watcher that lags holds nothing back; a pin does, and what it held back goes when it goes. Keep `events` above the
+ * number of writes that one turn of the event loop can make, or a watcher that was woken in that turn is passed before it
+ * could run.
  */
 export interface Retention {
   /** @default 10000 */

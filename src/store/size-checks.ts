@@ -1,7 +1,6 @@
 import { LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key } from '../types/revision.ts';
-import { utf8Length } from './keyspace.ts';
 import type { Mvcc } from './mvcc.ts';
 import type { PreparedOperation, PreparedTxn } from './prepared.ts';
 
@@ -24,15 +23,6 @@ export function checkTxnBytes<V, K extends Key>(mvcc: Mvcc<V, K>, txn: PreparedT
   if (most <= max) return;
   const actual = txnBytes(txn, { key: (text) => keys.byteLength(text), value: (cell) => values.size(cell) });
   if (actual > max) throw new LimitExceededError(action, { limit: 'txnBytes', max, actual });
-}
-
-/** Throws `LimitExceededError` for text above the bound. A unit takes at most 3 bytes, so only long text is measured. */
-export function checkTextBytes(text: string, max: number, action: string): void {
-  if (text.length * 3 > max) checkValueBytes(utf8Length(text), max, action);
-}
-
-export function checkValueBytes(actual: number, max: number, action: string): void {
-  if (actual > max) throw new LimitExceededError(action, { limit: 'valueBytes', max, actual });
 }
 
 function txnBytes(txn: PreparedTxn, measure: Measure): number {

@@ -25,19 +25,17 @@ export class SizeLedger {
     this.#options = options;
   }
 
-  /** Throws `StoreFullError` for a commit whose puts do not fit, with nothing changed. Deletes always do. */
+  /** Throws `StoreFullError` for a commit whose puts do not fit, with nothing changed. Deletes bring nothing and always fit. */
   reserve(changes: SizedChanges, action: string): void {
     const { max, size } = this.#options;
     const coming: number[] = [];
     let bytes = 0;
-    let hasPut = false;
     for (const { type, cell } of changes) {
       const own = type === 'put' ? size(cell) : 0;
-      hasPut ||= type === 'put';
       bytes += own;
       coming.push(own);
     }
-    if (hasPut && this.#total + bytes > max) throw new StoreFullError(action, max, { limit: 'storeBytes' });
+    if (this.#total + bytes > max) throw new StoreFullError(action, max, { limit: 'storeBytes' });
     // The slots come one by one, from the end of this.
     this.#coming = coming.reverse();
   }

@@ -4,7 +4,7 @@ import { ValueError } from '../types/errors.ts';
 import type { Key } from '../types/revision.ts';
 import { freezePlain, measuredCopy } from './json-data.ts';
 import { utf8Length } from './keyspace.ts';
-import { checkTextBytes, checkValueBytes } from './size-checks.ts';
+import { checkTextBytes, checkValueBytes } from './size-value.ts';
 
 /**
  * How a store keeps values: what is put in (`admit`), what is handed out (`read`), and their bytes when needed.

@@ -24,7 +24,14 @@ export {
   type FaultyBackendOptions,
 } from './faulty-backend.ts';
 export { createSeededRandom } from '../system/seeded-random.ts';
-export { createReferenceModel, type ModelWatch, type ReferenceModel, type ReferenceModelOptions } from './model.ts';
+export {
+  createReferenceModel,
+  type ModelLease,
+  type ModelPin,
+  type ModelWatch,
+  type ReferenceModel,
+  type ReferenceModelOptions,
+} from './model.ts';
 export { createObjectSource } from './object-source.ts';
 export type { MemoryObjectSource, MemoryObjectSourceOptions, ObjectSourceFaults } from './object-source.ts';
 export { createVirtualClock } from './virtual-clock.ts';

@@ -115,6 +115,11 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   }
 
   get progressRevision(): Revision {
+    if (this.#state !== 'ended') this.#home.beforeRead();
+    return this.#progress();
+  }
+
+  #progress(): Revision {
     if (this.#state === 'pending') return this.#position - 1;
     return this.#state === 'idle' ? this.source.window.revision : this.#lastProgress;
   }
@@ -141,6 +146,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   }
 
   requestProgress(): void {
+    if (this.#state !== 'ended') this.#home.beforeRead();
     if (this.#state === 'ended' || this.#isInFuture()) return;
     this.#wantsProgress = true;
     this.#wake();
@@ -149,7 +155,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   /** Ends the watch quietly. */
   end(): void {
     if (this.#state === 'ended') return;
-    this.#lastProgress = this.progressRevision;
+    this.#lastProgress = this.#progress();
     this.#state = 'ended';
     this.#unlisten?.();
     this.#home.ended(this);

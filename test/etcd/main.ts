@@ -151,6 +151,10 @@ class Comparison {
       return;
     }
     this.#failed++;
+    if (failure instanceof TooLateError) {
+      console.log(`FAILED ${kind} ${number}: not compared in ${EXPIRY_TRIES} runs. ${failure.message}`);
+      return;
+    }
     console.log(`\nFAILED ${kind} ${number}: cutting it down from ${program.steps.length} steps`);
     const least = await shrink(program, failure, async (candidate) => {
       const again = await this.#failure(candidate, false);

@@ -4,7 +4,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onExit } from '../etcd/cleanup.ts';
 
-const COPIED = ['src', 'test', 'tools', 'package.json', 'tsconfig.json', 'tsconfig.node.json', 'vitest.config.ts'];
+const COPIED = [
+  'src',
+  'test',
+  'tools',
+  'docs',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.node.json',
+  'vitest.config.ts',
+];
 
 /**
  * A copy of the sources and tests that faults are put into, one at a time; the tree itself is never touched. It goes at

@@ -60,7 +60,7 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
       vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
       reporters: ['plimsoll'],
       mutate: options.files,
-      ignorePatterns: ['/*', '!/src', '!/test', '!/tools', '!/package.json', '!/tsconfig*.json', '!/bench'],
+      ignorePatterns: ['/*', '!/src', '!/test', '!/tools', '!/docs', '!/package.json', '!/tsconfig*.json', '!/bench'],
       coverageAnalysis: 'perTest',
       concurrency: 2,
       // On a machine that others use too, a slow run must not count as one that hangs.

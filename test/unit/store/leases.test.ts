@@ -39,6 +39,18 @@ const LOOKS: readonly Look[] = [
   ['leases', async (store) => (await store.leases())[0]],
   ['leaseTimeToLive', (store) => store.leaseTimeToLive('7')],
   ['update', async (store) => (await store.update((txn) => txn.get('k'))).value],
+  [
+    'progressRevision',
+    (store) => (store.watch({ key: 'k' }, { fromRevision: 9 }).progressRevision === 3 ? undefined : 'old'),
+  ],
+  [
+    'requestProgress',
+    async (store) => {
+      const watch = store.watch({ key: 'x' }, { fromRevision: 3 });
+      watch.requestProgress();
+      return (await watch.next()).value?.progress === true ? undefined : 'forgotten';
+    },
+  ],
   ['watch', async (store) => void (await store.watch({ key: 'k' }, { initial: true }).next()).value?.events[0]],
 ];
 
@@ -176,6 +188,22 @@ describe('the handle of a lease', () => {
     await settle();
     expect(signal?.reason).toBeInstanceOf(ClosedError);
     await expect(closed?.keepAlive()).rejects.toThrow(ClosedError);
+  });
+
+  it('R40: a handle that lost its lease does nothing to another one of its id', async () => {
+    const { store, clock } = await openTestStore<string>();
+    const first = await store.grantLease({ ttlMs: 5, id: '9' });
+    const revoked = await store.grantLease({ ttlMs: 5, id: '8' });
+    await revoked.revoke();
+    await clock.advance(5);
+    for (const id of ['8', '9']) await store.grantLease({ ttlMs: 50, id });
+    await store.put('k', 'v', { lease: '9' });
+    for (const lost of [first, revoked]) {
+      await expect(lost.revoke()).rejects.toThrow(LeaseNotFoundError);
+      await expect(lost.keepAlive()).rejects.toThrow(LeaseNotFoundError);
+      expect(await lost.timeToLive()).toBeUndefined();
+    }
+    expect([store.get('k')?.value, await store.leases()]).toEqual(['v', ['8', '9']]);
   });
 
   it('keepAlive gives the whole time again, and no more than that', async () => {

@@ -121,6 +121,11 @@ const TABLE: readonly [string, Limits, Attempt][] = [
     (store, above) => store.txn({ then: [put(text(9), 'a'), put(text(10 + above).replace('x', 'y'), '')] }),
   ],
   [
+    'txnBytes: keys in UTF-8',
+    { txnBytes: 20 },
+    (store, above) => store.txn({ then: [put('\u20ac'.repeat(6), new Uint8Array(2 + above))] }),
+  ],
+  [
     'txnBytes: in UTF-8',
     { txnBytes: 20 },
     (store, above) => store.txn({ then: [put('\u20ac', '\u20ac\u20ac\u20ac\u20ac'), put('b', text(4 + above))] }),
@@ -355,6 +360,18 @@ describe('limits.storeBytes', () => {
     // The timer of the physical part has not run.
     await store.put('k', text(100));
     await expect(store.put('k', 'x')).rejects.toThrow(StoreFullError);
+  });
+
+  it('each version of a commit gives back what is its own', async () => {
+    const { store } = await open(100);
+    await store.putAll([
+      { key: 'a', value: text(60) },
+      { key: 'b', value: text(10) },
+    ]);
+    await store.put('a', '');
+    await store.compact(3);
+    await store.put('c', text(90));
+    await expect(store.put('c', 'x')).rejects.toMatchObject(full);
   });
 
   it('a pin that holds the room back is named', async () => {

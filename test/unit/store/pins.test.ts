@@ -406,6 +406,20 @@ describe('a full store and a pin', () => {
     await store.put('k', 'again');
   });
 
+  it('a pin on what is newest holds nothing back, and is not named', async () => {
+    const { store } = await openTestStore<unknown>(LIMIT);
+    const refused = async () => {
+      for (let index = store.revision; index < 100_000; index++) {
+        const error = await store.put(`key/${index}`, 1).catch((thrown: unknown) => thrown);
+        if (error instanceof StoreFullError) return error;
+      }
+      throw new Error('the store does not get full');
+    };
+    await refused();
+    store.pin(store.revision, { owner });
+    expect((await refused()).pin).toBeUndefined();
+  });
+
   it('an expiry needs no room that is not there: the oldest pins break, those on what is newest stay', async () => {
     const { store, clock } = await openTestStore<unknown>(LIMIT);
     const lease = await store.grantLease({ ttlMs: 1000 });
@@ -419,7 +433,7 @@ describe('a full store and a pin', () => {
     expect(store.get('lease/0', { revision: newest.revision })?.value).toBe(0);
   });
 
-  it('a pin on nothing but the newest is not named, nor broken in vain', async () => {
+  it('history is dropped up to the oldest pin, then pins break, but none on what is newest', async () => {
     const parts = new Parts();
     for (const revision of [2, 3, 4]) parts.commit(revision, ['put', 'k']);
     const pins = [2, 3, 4].map((revision) => parts.applier.pins.pin(revision, { owner }));

@@ -37,7 +37,10 @@ async function digest(bytes: Uint8Array): Promise<number[]> {
 async function seal(body: Uint8Array): Promise<Uint8Array> {
   const digests: number[] = [];
   for (let at = 0; at < body.length; at += BLOCK) digests.push(...(await digest(body.subarray(at, at + BLOCK))));
-  return Uint8Array.from([...body, ...(await digest(Uint8Array.from(digests)))]);
+  const sealed = new Uint8Array(body.length + 16);
+  sealed.set(body);
+  sealed.set(await digest(Uint8Array.from(digests)), body.length);
+  return sealed;
 }
 
 interface Content {
@@ -133,7 +136,9 @@ describe('the format', () => {
     const around = (await sizeOf(BLOCK)).length - BLOCK - 16;
     for (const length of [BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK]) {
       const snapshot = await sizeOf(length - around + (length < BLOCK ? 1 : 0));
-      expect(await seal(snapshot.subarray(0, -16))).toEqual(snapshot);
+      // Compared as one: element by element takes seconds.
+      expect(Buffer.compare(await seal(snapshot.subarray(0, -16)), snapshot)).toBe(0);
+      expect(snapshot.length).toBe(length + 16);
     }
   });
 
