@@ -54,13 +54,6 @@ export const CACHE_FAULTS: readonly Fault[] = [
     why: 'M9: what a relist publishes is a span, and what it jumped over cannot be read',
   },
   {
-    id: 'relist-goes-back',
-    file: 'src/cache/relist.ts',
-    find: "if (revision < after) return { type: 'replaced' };",
-    replace: '',
-    why: 'M24: a list below the applied revision is of other data',
-  },
-  {
     id: 'progress-trusted-after-violation',
     file: 'src/cache/list-manager.ts',
     find: 'if (revision > applied && (isAnswer || this.#trustsProgress)) {',
@@ -80,6 +73,13 @@ export const CACHE_FAULTS: readonly Fault[] = [
     find: 'if (revision < seen) return false;',
     replace: 'if (revision < this.#seen) return false;',
     why: 'M24: an answer is held against what was seen when its question was sent, not against what came meanwhile',
+  },
+  {
+    id: 'answer-below-seen-taken',
+    file: 'src/cache/questions.ts',
+    find: 'if (revision < seen) return false;',
+    replace: '',
+    why: 'M24: an answer below what was seen when its question was sent is of other data',
   },
   {
     id: 'old-epoch-admitted',

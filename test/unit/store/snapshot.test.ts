@@ -419,7 +419,8 @@ describe('in steps', () => {
       for (const key of keys.slice(round * 500, round * 500 + 200)) await store.delete(key);
       await store.put(`other/${round}`, 'x');
       await store.compact(store.revision);
-      await clock.step();
+      // Not to its end: what is held back then, no later compaction takes along.
+      if (round < 3) await clock.step();
     }
     const { result: snapshot } = await clock.finish(work);
     const { result: restored } = await clock.finish(openStore<string>({ clock, snapshot }));
