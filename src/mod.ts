@@ -56,7 +56,16 @@ export type { Logger } from './types/logger.ts';
 export type { Random } from './types/random.ts';
 export type { Key, KeyRange, KeyValue, Revision } from './types/revision.ts';
 export type * from './types/source.ts';
-export type { DeleteOptions, DeleteResult, GetOptions, PutOptions, PutResult, RangeRequest, RangeResult, SignalOptions } from './types/requests.ts';
+export type {
+  DeleteOptions,
+  DeleteResult,
+  GetOptions,
+  PutOptions,
+  PutResult,
+  RangeRequest,
+  RangeResult,
+  SignalOptions,
+} from './types/requests.ts';
 export type { CompactResult, Store, StoreStats } from './types/store.ts';
 export type { Compare, CompareResult, Operation, OperationResult, TxnRequest, TxnResult } from './types/txn.ts';
 export type { Watch, WatchOptions } from './types/watch.ts';

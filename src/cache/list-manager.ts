@@ -238,14 +238,16 @@ export class ListManager<V, K extends Key> {
     }
   }
 
-  /** Applies something; when memory is out, once more without history, which is worth less than the newest state. */
+  /** Applies something; as long as memory is out, again with less history, which is worth less than the newest state. */
   #makingRoom(apply: () => void): void {
-    try {
-      apply();
-    } catch (error) {
-      if (!(error instanceof StoreFullError) || !this.#options.applier.dropHistory()) throw error;
-      this.#options.logger.warn('The replica is full, its history was dropped', { error });
-      apply();
+    for (;;) {
+      try {
+        apply();
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreFullError) || !this.#options.applier.dropHistory()) throw error;
+        this.#options.logger.warn('The replica is full, its history was dropped', { error });
+      }
     }
   }
 

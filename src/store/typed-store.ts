@@ -135,8 +135,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
         return preparePut(this.#mvcc, entry.key, entry.value, entry, action);
       });
       const txn = { compare: [], then, else: [] };
-      checkTxnBytes(this.#mvcc, txn, this.#engine.limits.txnBytes, action);
       checkDuplicates(txn, (text) => this.#mvcc.keys.key(text), action);
+      checkTxnBytes(this.#mvcc, txn, this.#engine.limits.txnBytes, action);
       const answer = this.#engine.txn(this.#mvcc, txn, { action, signal: options.signal });
       return answer instanceof Promise ? answer.then(({ revision }) => ({ revision })) : { revision: answer.revision };
     } finally {

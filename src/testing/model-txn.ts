@@ -43,8 +43,8 @@ export class RequestChecks<V, K extends Key> {
   putAll(entries: readonly PutShape<V, K>[]): void {
     for (const entry of entries) this.put(entry);
     const then = entries.map((entry) => ({ type: 'put', ...entry }) as const);
-    this.#size(this.#txnBytes({ then }));
     this.#duplicates(then);
+    this.#size(this.#txnBytes({ then }));
   }
 
   /** Compares and operations of a branch count on top of those of the transactions around this one (store:R21). */

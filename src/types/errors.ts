@@ -197,15 +197,18 @@ export class PinBrokenError extends PlimsollError {
   readonly reason: 'ttlMs' | 'bytes' | 'reset';
 
   constructor(facts: { owner: string; revision: Revision; reason: 'ttlMs' | 'bytes' | 'reset' }) {
-    super(
-      'PIN_BROKEN',
-      `Cannot keep revision ${facts.revision} for ${facts.owner}: the bound ${facts.reason} was reached`,
-    );
+    super('PIN_BROKEN', `Cannot keep revision ${facts.revision} for ${facts.owner}: ${PIN_ENDS[facts.reason]}`);
     this.owner = facts.owner;
     this.revision = facts.revision;
     this.reason = facts.reason;
   }
 }
+
+const PIN_ENDS = {
+  ttlMs: 'it was held for longer than its ttlMs',
+  bytes: 'it held more than its bytes back, or the store needed the memory',
+  reset: 'the history behind it was replaced',
+} as const;
 
 /** Bytes that are no snapshot of a store: another format or version, cut off, or damaged. */
 export class SnapshotError extends PlimsollError {

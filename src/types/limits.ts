@@ -9,11 +9,15 @@ export interface Limits {
   readonly valueBytes?: number;
   /** Compares, and operations of a branch, nested ones on top (store:R21). `LimitExceededError` above. @default 128 */
   readonly txnOperations?: number;
-  /** Bytes of all keys and values in one transaction or `putAll`. `LimitExceededError` above. @default 16777216 (16 MiB) */
+  /**
+   * Bytes of all keys and values in one transaction or `putAll`: of compares and of both branches, nested ones too.
+   * `LimitExceededError` above. @default 16777216 (16 MiB)
+   */
   readonly txnBytes?: number;
   /**
    * Bytes of the retained values, history included, that a put may bring the store to. `StoreFullError` above; deletes go
-   * on, and compaction makes room. @default no bound
+   * on, and compaction makes room. Shared values that are not strings or bytes count nothing. Not for a replica, whose
+   * contents are the backend's affair. @default no bound
    */
   readonly storeBytes?: number;
   /** Leases at a time. `LimitExceededError` above. @default 1000000 */

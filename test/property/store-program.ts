@@ -35,7 +35,10 @@ export type Step =
   | { readonly op: 'grant'; readonly ttlMs: number; readonly id: string | undefined }
   | { readonly op: 'revoke' | 'keepAlive'; readonly lease: LeasePick; readonly byHandle: boolean }
   | { readonly op: 'timeToLive'; readonly lease: LeasePick; readonly byHandle: boolean; readonly keys: boolean }
-  | { readonly op: 'leases' | 'snapshot' | 'stats' | 'tick' }
+  | { readonly op: 'leases' }
+  | { readonly op: 'snapshot' }
+  | { readonly op: 'stats' }
+  | { readonly op: 'tick' }
   | { readonly op: 'advance'; readonly ms: number }
   | { readonly op: 'wrong'; readonly what: number };
 

@@ -1,4 +1,4 @@
-import { openStore } from '../../src/open-store.ts';
+import { type OpenStoreOptions, openStore } from '../../src/open-store.ts';
 import { jsonCodec } from '../../src/store/codecs.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { createReferenceModel, type ReferenceModel } from '../../src/testing/model.ts';
@@ -404,14 +404,16 @@ function shared({ values, retentionEvents, limits }: Settings) {
 }
 
 function openWith(settings: Settings, clock: Clock, snapshot: Uint8Array | undefined): Promise<Store<unknown, Key>> {
-  return openStore<unknown, Key>({
+  // Tests that want keys of bytes say so in their options, which a generic type cannot tell.
+  const open = openStore as (options: OpenStoreOptions<unknown, Key>) => Promise<Store<unknown, Key>>;
+  return open({
     clock,
     random: createSeededRandom(1),
     keys: settings.keys,
     ...shared(settings),
     ...(settings.values === 'trusted' ? { values: 'trusted' } : {}),
     ...(snapshot === undefined ? {} : { snapshot }),
-  } as Parameters<typeof openStore<unknown, Key>>[0]);
+  });
 }
 
 /** Ids of leases that an answer names, in the order of the operations. */

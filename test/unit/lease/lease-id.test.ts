@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import {
   checkLeaseId,
   compareLeaseIds,
@@ -7,7 +8,6 @@ import {
   isLeaseId,
   parseLeaseId,
 } from '../../../src/types/lease-id.ts';
-import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { testSeed } from '../../support/size.ts';
 
 const MAX = '9223372036854775807';

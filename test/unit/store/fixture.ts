@@ -4,8 +4,8 @@ import { Applier } from '../../../src/store/applier.ts';
 import type { Change } from '../../../src/store/commit.ts';
 import { KeySpace } from '../../../src/store/keyspace.ts';
 import { Mvcc } from '../../../src/store/mvcc.ts';
-import { VersionedState } from '../../../src/store/state.ts';
 import type { Retention } from '../../../src/store/retention.ts';
+import { VersionedState } from '../../../src/store/state.ts';
 import { PlainValues } from '../../../src/store/values.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -169,7 +169,9 @@ export class Parts {
   }
 
   watch(range: KeyRange, options: WatchOptions = {}): Reader<string> {
-    return new Reader(this.hub.open(this.mvcc, this.mvcc.resolve(range, 'watch'), options, { identity: 'parts', epoch: 1 }));
+    return new Reader(
+      this.hub.open(this.mvcc, this.mvcc.resolve(range, 'watch'), options, { identity: 'parts', epoch: 1 }),
+    );
   }
 
   /** The key at a revision as `foo(2,3,2)`, or the error's name and smallest legal revision. */

@@ -6,9 +6,8 @@ import type { Store } from '../../../src/types/store.ts';
 import { brief, open3kv, openTestStore } from './fixture.ts';
 
 /**
- * Reads, by the numbers of the specification: rules R1-R7, R9, R12-R14, cases C01-C11, C13, C25-C27, C32, C33.
- * Of part 2 and therefore not here: sort and revision filters (R8, R10, R11, C28-C31), leases (R15, R16, R39-R45,
- * C58-C64), restart (the second halves of C19-C22), recipes (R46-R51, C65-C68).
+ * Reads, by the numbers of the specification: rules R1-R7, R9, R12-R14. The cases themselves are in
+ * `test/conformance/cases/spec-range.ts`, where they run on every runtime.
  */
 const KEYSPACE = { prefix: '' };
 

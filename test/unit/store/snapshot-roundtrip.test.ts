@@ -89,7 +89,7 @@ async function run({ store, clock, keyAt, valueAt }: World, step: Step, ownLease
   switch (step.op) {
     case 'put': {
       const lease = step.lease === 5 && ownLeases ? { ttlMs: 30 } : { lease: String(step.lease) };
-      await store.put(keyAt(step.key), valueAt(step.value), lease).catch(() => {});
+      await Promise.allSettled([store.put(keyAt(step.key), valueAt(step.value), lease)]);
       return;
     }
     case 'delete':
@@ -112,13 +112,13 @@ async function run({ store, clock, keyAt, valueAt }: World, step: Step, ownLease
       return;
     }
     case 'compact':
-      await store.compact(store.revision - step.back).catch(() => {});
+      await Promise.allSettled([store.compact(store.revision - step.back)]);
       return;
     case 'grant':
-      await store.grantLease({ id: String(step.id + 1), ttlMs: step.ttlMs }).catch(() => {});
+      await Promise.allSettled([store.grantLease({ id: String(step.id + 1), ttlMs: step.ttlMs })]);
       return;
     case 'revoke':
-      await store.revokeLease(String(step.id + 1)).catch(() => {});
+      await Promise.allSettled([store.revokeLease(String(step.id + 1))]);
       return;
     case 'advance':
       await clock.advance(step.ms);

@@ -106,6 +106,7 @@ describe('operations', () => {
     const answers = responses.map((response) => {
       if (response.type === 'put') return brief(response.prevKv);
       if (response.type === 'delete') return [response.deleted, ...(response.prevKvs ?? []).map(brief)];
+      if (response.type === 'txn') return response.responses.length;
       return [response.count, response.more, ...response.kvs.map(brief)];
     });
     expect(revision).toBe(5);
