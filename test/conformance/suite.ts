@@ -26,6 +26,7 @@ import './cases/spec-txn.ts';
 import './cases/spec-watch.ts';
 import './cases/store-compaction.ts';
 import './cases/store-errors.ts';
+import './cases/store-history.ts';
 import './cases/store-model.ts';
 import './cases/store-reads.ts';
 import './cases/store-txn.ts';

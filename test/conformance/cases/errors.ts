@@ -60,9 +60,9 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
     { code: 'DUPLICATE_KEY', key: 'a' },
   ],
   [
-    new plimsoll.LimitExceededError('put', { limit: 'keyBytesMax', max: 4, actual: 5 }),
-    'Cannot put: keyBytesMax is 4, got 5',
-    { code: 'LIMIT_EXCEEDED', limit: 'keyBytesMax', max: 4, actual: 5 },
+    new plimsoll.LimitExceededError('put', { limit: 'keyBytes', max: 4, actual: 5 }),
+    'Cannot put: keyBytes is 4, got 5',
+    { code: 'LIMIT_EXCEEDED', limit: 'keyBytes', max: 4, actual: 5 },
   ],
   [
     new plimsoll.StoreFullError('put', 64),

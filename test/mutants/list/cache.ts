@@ -4,14 +4,14 @@ import type { Fault } from '../fault.ts';
 export const CACHE_FAULTS: readonly Fault[] = [
   {
     id: 'early-publishing',
-    file: 'src/cache/replica-engine.ts',
+    file: 'src/cache/replica-writes.ts',
     find: 'if (!this.#touches(prepared)) return result;',
     replace: 'if (!this.#touches(prepared) || result.revision === this.#mvcc.window.revision + 1) return result;',
     why: 'M2, M3, first reading: an own write is taken for applied before the stream brings it; broke 200/200',
   },
   {
     id: 'failed-compare-does-not-wait',
-    file: 'src/cache/replica-engine.ts',
+    file: 'src/cache/replica-writes.ts',
     find: 'if (!this.#touches(prepared)) return result;',
     replace: 'if (!this.#touches(prepared) || !result.succeeded) return result;',
     why: 'M3, first reading: a failed compare that does not wait spins; broke 124/200',
@@ -97,7 +97,7 @@ export const CACHE_FAULTS: readonly Fault[] = [
   },
   {
     id: 'no-evidence-wanted',
-    file: 'src/cache/replica-engine.ts',
+    file: 'src/cache/replica-writes.ts',
     find: 'if (epoch === this.#manager.epoch) this.#checkEvidence(prepared, result);',
     replace: '',
     why: 'M5: history must hold an own write at its revision',
