@@ -244,6 +244,22 @@ describe('scenarios of the list manager, by the numbers of docs/spec/list-manage
     expect([store.revision, store.get('k')?.value]).toEqual([39, 'own']);
   });
 
+  it('12: so is one inside a hole, which the relist has brought; one that no list and no log has is a violation', async () => {
+    const rig = await withSpan();
+    const { store, backend, clock } = rig;
+    const { relists } = store.stats().replica ?? { relists: 0 };
+    const numbers = { createRevision: 20, modRevision: 20, version: 1, lease: '0' };
+    const kv = { key: new TextEncoder().encode('k'), value: new TextEncoder().encode('"between"'), ...numbers };
+    backend.inject({ type: 'change', revision: 20, events: [{ type: 'put', kv }] });
+    await clock.advance(60_000);
+    expect(store.stats().replica).toMatchObject({ violations: 0, relists });
+    expect([store.revision, store.get('k')?.value]).toEqual([30, 'new']);
+    const later = { ...kv, createRevision: 9, modRevision: 9, key: new TextEncoder().encode('unknown') };
+    backend.inject({ type: 'change', revision: 9, events: [{ type: 'put', kv: later }] });
+    await clock.advance(60_000);
+    expect(store.stats().replica).toMatchObject({ violations: 1 });
+  });
+
   it('14: data that went back below an own write are found out by asking for the status', async () => {
     const { store, history, backend, clock } = await openRig({ history: { identity: '' } });
     fillTo(history, 5);
