@@ -52,6 +52,10 @@ export class Window {
     return this.#watchFloor;
   }
 
+  get hasSpans(): boolean {
+    return this.#spans.length > 0;
+  }
+
   /** The revision to compact to if there are too many spans, else 0: that of the oldest one that may stay. */
   get spansFloor(): Revision {
     const first = this.#spans.length - SPANS_MAX;

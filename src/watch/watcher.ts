@@ -14,6 +14,8 @@ export interface WatchWindow {
   readonly revision: Revision;
   readonly compactRevision: Revision;
   readonly watchFloor: Revision;
+  /** `false`: every position of a pending watcher is a commit. */
+  readonly hasSpans: boolean;
   illegalStart(from: Revision): Revision;
   spanAt(revision: Revision): { readonly after: Revision } | undefined;
 }
@@ -302,7 +304,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
       }
     }
     // The position itself, but for a span, whose position is where it starts (M26).
-    const commit = source.nextCommit(this.range, position, filter);
+    const commit = source.window.hasSpans ? source.nextCommit(this.range, position, filter) : position;
     invariant(commit > 0, `a pending watcher at ${position} has a commit to deliver`);
     const batch = source.batchAt(this.range, commit, filter, prevKv);
     this.#seek(commit + 1);
