@@ -51,21 +51,16 @@ export type { Retention } from './store/retention.ts';
 export type * from './types/backend.ts';
 export type { Clock } from './types/clock.ts';
 export type { Codec } from './types/codec.ts';
-export type { DeleteEvent, PutEvent, WatchBatch, WatchEvent } from './types/event.ts';
 export type { Logger } from './types/logger.ts';
 export type { Random } from './types/random.ts';
-export type { Key, KeyRange, KeyValue, Revision } from './types/revision.ts';
 export type * from './types/source.ts';
-export type {
-  DeleteOptions,
-  DeleteResult,
-  GetOptions,
-  PutOptions,
-  PutResult,
-  RangeRequest,
-  RangeResult,
-  SignalOptions,
-} from './types/requests.ts';
-export type { CompactResult, Store, StoreStats } from './types/store.ts';
-export type { Compare, CompareResult, Operation, OperationResult, TxnRequest, TxnResult } from './types/txn.ts';
-export type { Watch, WatchOptions } from './types/watch.ts';
+export type * from './types/event.ts';
+export type * from './types/lease.ts';
+export type * from './types/limits.ts';
+export type * from './types/pin.ts';
+export type * from './types/requests.ts';
+export type * from './types/revision.ts';
+export type * from './types/store.ts';
+export type * from './types/txn.ts';
+export type * from './types/update.ts';
+export type * from './types/watch.ts';
