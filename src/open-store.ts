@@ -47,7 +47,7 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
    * 1048576 (1 MiB) to 2147418112, else RangeError. @default 2147418112
    */
   readonly memoryBytesMax?: number;
-  /** Bounds of keys, values, transactions and contents, with their defaults. */
+  /** Bounds of requests, and of the contents of an embedded store; each has a default. */
   readonly limits?: Limits;
   /** What `createSnapshot()` made: the store starts with it. Embedded stores only. */
   readonly snapshot?: Uint8Array;
@@ -85,8 +85,9 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
 /**
  * Opens a store: an embedded one, or, with a `backend`, a replica of it. Both keep the contract of {@link Store}.
  *
- * Rejects with TypeError and RangeError for options that cannot be, with a `BackendError` that is permanent, and with
- * the signal's reason; what was opened is closed then.
+ * Rejects with TypeError and RangeError for options that cannot be, with the signal's reason, with a `BackendError` that is
+ * permanent, with `SnapshotError` for bytes that are no snapshot of such a store, and with `StoreFullError` for a snapshot
+ * that does not fit; what was opened is closed then.
  *
  * With a backend it waits for the first list, and tries again for ever while the backend is away: give it a signal with
  * a timeout, or `waitReady: false`. The signal is heard until the store is there, not after.
@@ -176,8 +177,7 @@ function parts<V, K extends Key>(
   const keys = new KeySpace<K>(options.keys ?? 'utf8', { bytesMax: limits.keyBytes });
   const { memoryBytesMax } = options;
   const core = memoryBytesMax === undefined ? {} : { memoryBytesMax };
-  // The data of a replica are its backend's, who bounds them.
-  const isBounded = options.backend === undefined && limits.storeBytes !== Number.POSITIVE_INFINITY;
+  const isBounded = limits.storeBytes !== Number.POSITIVE_INFINITY;
   const sizes = isBounded ? { sizes: { max: limits.storeBytes, size: (cell: unknown) => values.size(cell) } } : {};
   return [new VersionedState({ ...core, ...sizes, module: coreModule(), keys, revision }), keys, values];
 }
@@ -207,6 +207,8 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
 ]);
 
 const EMBEDDED_ONLY = ['values', 'snapshot', 'keepIdentity'] as const;
+/** What they bound is the backend's. */
+const EMBEDDED_LIMITS = ['storeBytes', 'leases'] as const;
 const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'logger'] as const;
 
 /** What the seams must have for a store to work; a part that lacks one fails here, not at its first use. */
@@ -216,6 +218,9 @@ const SEAMS = {
   codec: ['encode', 'decode'],
   logger: ['debug', 'info', 'warn', 'error'],
 } as const;
+
+/** Of a backend that says it has leases. */
+const LEASE_SEAM = ['grant', 'keepAlive', 'revoke', 'timeToLive', 'list'] as const;
 
 /** Unknown and contradicting options are refused, not ignored. */
 function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
@@ -236,6 +241,10 @@ function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
     for (const name of EMBEDDED_ONLY) {
       if (options[name] === undefined) continue;
       throw new TypeError(`Cannot open a store: ${name} is for embedded stores only`);
+    }
+    for (const name of EMBEDDED_LIMITS) {
+      if (options.limits?.[name] === undefined) continue;
+      throw new TypeError(`Cannot open a store: limits.${name} is for embedded stores only`);
     }
     return;
   }
@@ -284,15 +293,20 @@ function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
 function checkSeams<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   for (const [name, members] of Object.entries(SEAMS)) {
     const seam: unknown = options[name as keyof typeof SEAMS];
-    if (seam === undefined) continue;
-    if (typeof seam !== 'object' || seam === null) throw new TypeError(`Cannot open a store: ${name} is not an object`);
-    for (const member of members) {
-      if (typeof (seam as Record<string, unknown>)[member] === 'function') continue;
-      throw new TypeError(`Cannot open a store: ${name} has no function ${member}`);
-    }
+    if (seam !== undefined) checkSeam(name, seam, members);
   }
-  const { capabilities } = options.backend ?? {};
-  if (options.backend !== undefined && (typeof capabilities !== 'object' || capabilities === null)) {
+  if (options.backend === undefined) return;
+  const { capabilities, leases } = options.backend;
+  if (typeof capabilities !== 'object' || capabilities === null) {
     throw new TypeError('Cannot open a store: backend has no capabilities');
+  }
+  if (capabilities.leases === true) checkSeam('backend.leases', leases, LEASE_SEAM);
+}
+
+function checkSeam(name: string, seam: unknown, members: readonly string[]): void {
+  if (typeof seam !== 'object' || seam === null) throw new TypeError(`Cannot open a store: ${name} is not an object`);
+  for (const member of members) {
+    if (typeof (seam as Record<string, unknown>)[member] === 'function') continue;
+    throw new TypeError(`Cannot open a store: ${name} has no function ${member}`);
   }
 }

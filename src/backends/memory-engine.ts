@@ -13,6 +13,7 @@ import type { Clock } from '../types/clock.ts';
 import { ClosedError, ConflictError, StoreFullError } from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
+  KeepAliveResult,
   Lease,
   LeaseId,
   LeaseStatus,
@@ -73,18 +74,21 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
       watchesMax: limits.watches,
       beforeRead: () => this.#expireDue(),
     });
-    this.#applier = new Applier({ mvcc, listener: this.#hub, clock, retention, pinsMax: limits.pins });
+    this.#applier = new Applier({
+      mvcc,
+      listener: this.#hub,
+      clock: this.#dueFirst(clock),
+      retention,
+      pinsMax: limits.pins,
+    });
     this.#leases = new MemoryLeases({ clock, random, leasesMax: limits.leases, onDue: () => this.#expireOnTime() });
     this.#leaseCalls = {
-      begin: (action) => {
-        this.beginWrite(action);
-        this.endWrite();
-      },
+      begin: (action) => this.#checkNotWriting(action),
       keepAlive: (id) => this.keepAliveLease(id, { action: 'keep a lease alive', signal: undefined }),
       timeToLive: (id, ttl) => this.leaseTimeToLive(id, ttl),
       revoke: (id) => this.revokeLease(id, { action: 'revoke a lease', signal: undefined }),
     };
-    this.#snapshots = new Snapshots({ mvcc, clock });
+    this.#snapshots = new Snapshots({ mvcc, clock, compactor: this.#applier.compactor });
     this.#random = random;
     this.#identity = randomId(random);
   }
@@ -111,7 +115,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   /** What user code runs between the look at the state and the commit must not pull the state away (M8). */
   beginWrite(action: string): void {
     this.checkOpen(action);
-    if (this.#mvcc.values.scope.isActive) throw new TypeError(`Cannot ${action}: called from inside a codec`);
+    if (this.#mvcc.values.scope.isActive) throw new TypeError(`Cannot ${action}: called from inside a codec or toJSON`);
     if (this.#isWriting) throw new TypeError(`Cannot ${action}: called from inside another write`);
     this.#expireDue();
     this.#isWriting = true;
@@ -119,6 +123,12 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
 
   endWrite(): void {
     this.#isWriting = false;
+  }
+
+  /** For what changes something and runs no user code. */
+  #checkNotWriting(action: string): void {
+    this.beginWrite(action);
+    this.endWrite();
   }
 
   put<W, L extends Key>(
@@ -186,7 +196,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   }
 
   createSnapshot({ signal }: WriteCall): Promise<Uint8Array> {
-    return this.#snapshots.create({ identity: this.identity, leases: this.#leases.lessor.dump() }, signal);
+    return this.#snapshots.create({ identity: this.identity, leases: () => this.#leases.lessor.dump() }, signal);
   }
 
   /** Fills the store, which must be new, before anybody has it. After a failure it can only be closed. */
@@ -210,7 +220,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     return { revision, deleted: texts.length };
   }
 
-  async keepAliveLease(id: LeaseId, { action }: WriteCall): Promise<{ readonly ttlMs: number }> {
+  async keepAliveLease(id: LeaseId, { action }: WriteCall): Promise<KeepAliveResult> {
     const { ttlMs } = this.#leases.lessor.keepAlive(id, action);
     return { ttlMs };
   }
@@ -324,10 +334,11 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
 
   /**
    * Commits every lease that is due: in order of deadline and id, one revision each, none for a lease without keys (M31).
-   * Inside of a write nothing is due any more: it began with this.
+   * Inside of a write, and of a read whose codec asks again, nothing is due any more: they began with this, and what they
+   * look at must stay.
    */
   #expireDue(): void {
-    if (this.#isWriting || this.#isClosed) return;
+    if (this.#isWriting || this.#isClosed || this.#mvcc.values.scope.isActive) return;
     for (let due = this.#leases.due(); due !== undefined; due = this.#leases.due()) {
       const revision = this.#expire(due.texts);
       this.#leases.lost(due.id, 'expired', revision);
@@ -346,6 +357,19 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
       this.#expire(sorted.slice(0, sorted.length >> 1));
       return this.#expire(sorted.slice(sorted.length >> 1));
     }
+  }
+
+  /** What a timer of the store does, trimming for instance, comes after what is due, like everything else (M31). */
+  #dueFirst(clock: Clock): Clock {
+    return {
+      now: () => clock.now(),
+      wallTime: () => clock.wallTime(),
+      after: (delayMs, fn) =>
+        clock.after(delayMs, () => {
+          this.#expireOnTime();
+          fn();
+        }),
+    };
   }
 
   /** For those who wait. A store that has no room for a delete says so to whoever calls it next. */

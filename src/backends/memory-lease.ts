@@ -1,23 +1,31 @@
-import { checkOptions, NO_OPTIONS, TTL_NAMES } from '../store/checks.ts';
+import { checkFlag, checkOptions, NO_OPTIONS, SIGNAL_NAMES, TTL_NAMES } from '../store/checks.ts';
+import { LossSignal } from '../store/loss-signal.ts';
 import { LeaseNotFoundError } from '../types/errors.ts';
-import type { Lease, LeaseId, LeaseStatus, RevokeLeaseResult, TimeToLiveOptions } from '../types/lease.ts';
+import type {
+  KeepAliveResult,
+  Lease,
+  LeaseId,
+  LeaseStatus,
+  RevokeLeaseResult,
+  TimeToLiveOptions,
+} from '../types/lease.ts';
+import type { SignalOptions } from '../types/requests.ts';
 
 /** What a handle asks its store for. */
 export interface LeaseCalls {
   /** Before each of the others: throws `ClosedError`, commits what is due (M31), which may be this very lease. */
   begin(action: string): void;
-  keepAlive(id: LeaseId): Promise<{ readonly ttlMs: number }>;
+  keepAlive(id: LeaseId): Promise<KeepAliveResult>;
   timeToLive(id: LeaseId, options: TimeToLiveOptions): Promise<LeaseStatus | undefined>;
   revoke(id: LeaseId): Promise<RevokeLeaseResult>;
 }
 
-/** The handle of who was granted a lease. Its signal is made when it is asked for: most leases have none. */
+/** The handle of who was granted a lease. */
 export class MemoryLease implements Lease {
   readonly id: LeaseId;
   readonly ttlMs: number;
   readonly #calls: LeaseCalls;
-  #controller: AbortController | undefined;
-  #loss: { readonly reason: unknown } | undefined;
+  readonly #lost = new LossSignal();
 
   constructor(id: LeaseId, ttlMs: number, calls: LeaseCalls) {
     this.id = id;
@@ -26,40 +34,44 @@ export class MemoryLease implements Lease {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#loss !== undefined) this.#controller.abort(this.#loss.reason);
-    }
-    return this.#controller.signal;
+    return this.#lost.signal;
   }
 
-  async keepAlive(): Promise<{ readonly ttlMs: number }> {
-    this.#require('keep a lease alive');
+  async keepAlive(options: SignalOptions = NO_OPTIONS): Promise<KeepAliveResult> {
+    const action = 'keep a lease alive';
+    this.#begin(action, options, SIGNAL_NAMES);
+    this.#require(action);
     return this.#calls.keepAlive(this.id);
   }
 
-  async timeToLive(options: TimeToLiveOptions = NO_OPTIONS): Promise<LeaseStatus | undefined> {
+  async timeToLive(options: TimeToLiveOptions & SignalOptions = NO_OPTIONS): Promise<LeaseStatus | undefined> {
     const action = 'read a lease';
-    checkOptions(options, TTL_NAMES, action);
-    this.#calls.begin(action);
-    return this.#loss === undefined ? this.#calls.timeToLive(this.id, options) : undefined;
+    this.#begin(action, options, TTL_NAMES);
+    checkFlag('keys', options.keys, action);
+    return this.#lost.loss === undefined ? this.#calls.timeToLive(this.id, options) : undefined;
   }
 
-  async revoke(): Promise<RevokeLeaseResult> {
-    this.#require('revoke a lease');
+  async revoke(options: SignalOptions = NO_OPTIONS): Promise<RevokeLeaseResult> {
+    const action = 'revoke a lease';
+    this.#begin(action, options, SIGNAL_NAMES);
+    this.#require(action);
     return this.#calls.revoke(this.id);
+  }
+
+  /** In the order of the store's own calls: the store, the options, the signal. */
+  #begin(action: string, options: SignalOptions, names: ReadonlySet<string>): void {
+    this.#calls.begin(action);
+    checkOptions(options, names, action);
+    options.signal?.throwIfAborted();
   }
 
   /** A lease that is gone never revives, also if another one was granted with its id (store:R40). */
   #require(action: string): void {
-    this.#calls.begin(action);
-    if (this.#loss !== undefined) throw new LeaseNotFoundError(action, this.id);
+    if (this.#lost.loss !== undefined) throw new LeaseNotFoundError(action, this.id);
   }
 
   /** Aborts the signal later, never inside the call that took the lease (M8). */
   lose(reason: unknown): void {
-    if (this.#loss !== undefined) return;
-    this.#loss = { reason };
-    queueMicrotask(() => this.#controller?.abort(reason));
+    this.#lost.lose(reason);
   }
 }

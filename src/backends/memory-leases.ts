@@ -1,8 +1,9 @@
-import { type LeaseDump, Lessor } from '../lease/lessor.ts';
+import { Lessor } from '../lease/lessor.ts';
 import type { Change } from '../store/commit.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError, LeaseLostError, SnapshotError } from '../types/errors.ts';
 import type { Lease, LeaseId } from '../types/lease.ts';
+import type { LeaseDump } from '../types/lease-dump.ts';
 import type { Random } from '../types/random.ts';
 import type { Revision } from '../types/revision.ts';
 import { type LeaseCalls, MemoryLease } from './memory-lease.ts';
@@ -69,7 +70,7 @@ export class MemoryLeases {
     // A lease that was made for a key which the same transaction deleted has none.
     for (const { lease } of changes) {
       const record = lease === '0' ? undefined : this.lessor.get(lease);
-      if (record?.keyed === true && this.lessor.keys(record).length === 0) this.lessor.remove(lease);
+      if (record?.keyed === true && this.lessor.keyCount(record) === 0) this.lessor.remove(lease);
     }
   }
 

@@ -14,6 +14,7 @@ import type {
   BackendWatchItem,
 } from '../types/backend.ts';
 import { BackendError } from '../types/errors.ts';
+import { isLeaseId } from '../types/lease-id.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
 
@@ -25,7 +26,7 @@ import type { ReplicatedPrefixes } from './prefixes.ts';
  * | from | what has to hold |
  * |---|---|
  * | every answer, `open` | `identity` is text, `revision` a revision (D8) |
- * | a row | the key has 1 to 65,535 bytes, the value is bytes, 1 <= create <= mod, version >= 1, a decimal lease id |
+ * | a row | the key has 1 to 65,535 bytes, the value is bytes, 1 <= create <= mod, version >= 1, '0' or a lease id |
  * | a list at S | rows ascend by key, each key once, inside the prefixes, mod <= S |
  * | a stream item at R | one of three types; each event a put or a delete, with the mod revision R |
  * | the answer of a transaction | `succeeded` is a boolean that can be; one response of its type for each operation, nested too |
@@ -125,12 +126,10 @@ export function checkRow(row: unknown, keysOnly = false): asserts row is Backend
     throw refusal(`a row was created at ${createRevision} and modified at ${modRevision}`);
   }
   if (version < 1) throw refusal(`a row has the version ${version}, not 1 or above`);
-  if (typeof lease !== 'string' || !LEASE.test(lease)) {
-    throw refusal(`a lease id is ${text(lease)}, not decimal digits as text`);
+  if (lease !== '0' && !isLeaseId(lease)) {
+    throw refusal(`a lease id is ${text(lease)}, neither '0' nor a decimal string of 64 bits`);
   }
 }
-
-const LEASE = /^\d{1,20}$/;
 
 function putOf<V, K extends Key>(mvcc: Mvcc<V, K>, kv: BackendKeyValue): Change {
   checkRow(kv);

@@ -25,7 +25,7 @@ import type { ReplicatedPrefixes } from './prefixes.ts';
 import { ProgressAsker } from './progress-asker.ts';
 import { Questions } from './questions.ts';
 import { ReadyGate } from './ready-gate.ts';
-import { compareRelist, type Snapshot } from './relist.ts';
+import { compareRelist, type ListedState } from './relist.ts';
 import { RetryPace } from './retry-pace.ts';
 import { Turns } from './turns.ts';
 import { untilAnyAborted } from './until-any-aborted.ts';
@@ -200,18 +200,18 @@ export class ListManager<V, K extends Key> {
 
   async #relist(): Promise<void> {
     const { mvcc, applier } = this.#options;
-    const snapshot = await this.#list('list again');
-    const outcome = compareRelist(mvcc, snapshot, { isRepair: this.#isRepair });
+    const listed = await this.#list('list again');
+    const outcome = compareRelist(mvcc, listed, { isRepair: this.#isRepair });
     if (outcome.type === 'replaced') throw new Replaced();
     this.stats.relists++;
-    if (outcome.type === 'span') this.#applySpan(outcome.commit, snapshot);
+    if (outcome.type === 'span') this.#applySpan(outcome.commit, listed);
     else if (this.#isRepair) applier.distrustHistory();
     this.#isRepair = false;
     this.#state = 'opening';
     this.#settle();
   }
 
-  async #list(action: string): Promise<Snapshot> {
+  async #list(action: string): Promise<ListedState> {
     const { backend, mvcc, prefixes } = this.#options;
     const { ranges } = prefixes;
     const question = (signal: AbortSignal): Promise<BackendRangeResponse> => backend.range({ ranges, signal });
@@ -223,7 +223,7 @@ export class ListManager<V, K extends Key> {
    * A span needs a version for each change, deletes too, so one that makes the data smaller may not fit. Then the state
    * of the list is taken for a new one: watches end, for the difference is nowhere, and reads begin at S (M35).
    */
-  #applySpan(commit: Commit, snapshot: Snapshot): void {
+  #applySpan(commit: Commit, listed: ListedState): void {
     const { applier, hub, logger } = this.#options;
     try {
       this.#makingRoom(() => {
@@ -232,7 +232,7 @@ export class ListManager<V, K extends Key> {
       });
     } catch (error) {
       if (!(error instanceof StoreFullError)) throw error;
-      applier.restart({ revision: snapshot.revision, changes: snapshot.rows }, 'apply a list');
+      applier.restart({ revision: listed.revision, changes: listed.rows }, 'apply a list');
       hub.restarted();
       logger.warn('The difference to the list did not fit, starting anew with the list', { error });
     }

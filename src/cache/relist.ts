@@ -5,7 +5,7 @@ import { cellsEqual } from '../store/values.ts';
 import type { Key, Revision } from '../types/revision.ts';
 
 /** A list whose rows were checked: the puts that make the state at its revision. */
-export interface Snapshot {
+export interface ListedState {
   readonly revision: Revision;
   readonly rows: readonly Change[];
 }
@@ -19,7 +19,7 @@ export type RelistOutcome =
 /**
  * Compares a list at S with the local state at A.
  *
- * A listed key with mod <= A was known here: create, mod, version and value must all be equal, or two histories would
+ * A listed key with mod <= A was known here: create, mod, version, lease and value must all be equal, or two histories would
  * be merged, for a wiped store reuses small revisions (M11). A newer one becomes a put with its real numbers; a local
  * key that is not listed becomes a delete at S (M10). With S = A nothing may differ, with S < A the data went back.
  *
@@ -27,21 +27,21 @@ export type RelistOutcome =
  */
 export function compareRelist<V, K extends Key>(
   mvcc: Mvcc<V, K>,
-  snapshot: Snapshot,
+  listed: ListedState,
   options: { isRepair: boolean },
 ): RelistOutcome {
   const after = mvcc.window.revision;
-  const { revision } = snapshot;
+  const { revision } = listed;
   if (revision < after) return { type: 'replaced' };
   const changes: Change[] = [];
-  const listed = new Set<string>();
-  for (const row of snapshot.rows) {
-    listed.add(row.text);
+  const listedKeys = new Set<string>();
+  for (const row of listed.rows) {
+    listedKeys.add(row.text);
     if (isEqual(mvcc, row)) continue;
     if (row.modRevision <= after && !options.isRepair) return { type: 'replaced' };
     changes.push(row);
   }
-  for (const text of liveTexts(mvcc)) if (!listed.has(text)) changes.push(tombstone(text, revision));
+  for (const text of liveTexts(mvcc)) if (!listedKeys.has(text)) changes.push(tombstone(text, revision));
   if (revision === after) return changes.length === 0 ? { type: 'equal' } : { type: 'replaced' };
   changes.sort((a, b) => compareKeyText(a.text, b.text));
   return { type: 'span', commit: { revision, after, changes } };
@@ -55,6 +55,7 @@ function isEqual<V, K extends Key>(mvcc: Mvcc<V, K>, change: Change): boolean {
     core.createRevision(slot) === change.createRevision &&
     core.modRevision(slot) === change.modRevision &&
     core.version(slot) === change.version &&
+    mvcc.state.leaseAt(slot) === change.lease &&
     cellsEqual(mvcc.values, mvcc.state.cellAt(slot), change.cell)
   );
 }

@@ -12,14 +12,13 @@ import type { Clock } from '../types/clock.ts';
 import { ClosedError, FutureRevisionError, NotReadyError, UnsupportedError } from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
+  KeepAliveResult,
   Lease,
   LeaseId,
   LeaseStatus,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
-import { checkLeaseId } from '../types/lease-id.ts';
-import { checkTtl } from '../types/lease-ttl.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Pin, PinOptions } from '../types/pin.ts';
 import type { Random } from '../types/random.ts';
@@ -34,6 +33,7 @@ import { ListManager } from './list-manager.ts';
 import { ReplicatedPrefixes } from './prefixes.ts';
 import { ReplicaLeases } from './replica-leases.ts';
 import { ReplicaWrites } from './replica-writes.ts';
+import { SentWrites } from './sent-writes.ts';
 
 export interface ReplicaEngineOptions<K extends Key> {
   readonly backend: Backend;
@@ -60,6 +60,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
   readonly #prefixes: ReplicatedPrefixes;
   readonly #manager: ListManager<V, K>;
   readonly #backend: Backend;
+  readonly #sent: SentWrites;
   readonly #leases: ReplicaLeases;
   readonly #writes: ReplicaWrites<V, K>;
   #isClosed = false;
@@ -89,13 +90,16 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
         this.#applier.pins.resetBelow(Number.POSITIVE_INFINITY);
       },
     });
+    const sent = new SentWrites(this.#manager);
+    this.#sent = sent;
     this.#leases = new ReplicaLeases({
       backend,
       clock,
       keys: mvcc.keys as unknown as KeySpace<Key>,
       logger: guarded,
+      begin: (action) => this.beginWrite(action),
       call: (action, start, signal) => this.#manager.ask(action, start, signal),
-      untilApplied: (revision, signal) => this.#manager.untilApplied(revision, this.#manager.epoch, signal),
+      sent,
     });
     this.#writes = new ReplicaWrites({
       backend,
@@ -103,6 +107,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
       manager: this.#manager,
       prefixes: this.#prefixes,
       leases: this.#leases,
+      sent,
       checkOpen: (action) => this.checkOpen(action),
     });
   }
@@ -147,7 +152,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
   /** As with an embedded store, what changes anything cannot be called from inside a codec (M8). */
   beginWrite(action: string): void {
     this.checkOpen(action);
-    if (this.#mvcc.values.scope.isActive) throw new TypeError(`Cannot ${action}: called from inside a codec`);
+    if (this.#mvcc.values.scope.isActive) throw new TypeError(`Cannot ${action}: called from inside a codec or toJSON`);
   }
 
   endWrite(): void {}
@@ -186,11 +191,12 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
    * Waits until the revision is applied, compacts the backend, then the local window (M17). In this order, because a
    * replica that lagged behind a compaction would have to list again.
    */
-  async compact(revision: Revision, { action, signal }: WriteCall): Promise<CompactResult> {
+  async compact(revision: Revision, call: WriteCall): Promise<CompactResult> {
+    const { action, signal } = call;
     const { epoch } = this.#manager;
     await this.#untilCompactable(revision, epoch, signal);
     await this.#manager.call((aborted) => this.#backend.compact({ revision, signal: aborted }), signal);
-    await this.#manager.untilApplied(revision, epoch, signal);
+    await this.#sent.applied(call, revision, epoch, { requested: revision, compactRevision: revision });
     const { window } = this.#mvcc;
     if (revision > window.compactRevision) this.#applier.compact(revision, action);
     return { requested: revision, compactRevision: window.compactRevision };
@@ -204,30 +210,24 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
     throw new UnsupportedError(action, 'a snapshot of a replica');
   }
 
-  async grantLease(options: GrantLeaseOptions, { action, signal }: WriteCall): Promise<Lease> {
-    checkTtl(options.ttlMs, action);
-    if (options.id !== undefined) checkLeaseId(options.id, action);
-    return this.#leases.grant(options, action, signal);
+  async grantLease(options: GrantLeaseOptions, call: WriteCall): Promise<Lease> {
+    return this.#leases.grant(options, call);
   }
 
-  async revokeLease(id: LeaseId, { action, signal }: WriteCall): Promise<RevokeLeaseResult> {
-    return this.#leases.revoke(checkLeaseId(id, action), action, signal);
+  async revokeLease(id: LeaseId, call: WriteCall): Promise<RevokeLeaseResult> {
+    return this.#leases.revoke(id, call);
   }
 
-  async keepAliveLease(id: LeaseId, { action, signal }: WriteCall): Promise<{ readonly ttlMs: number }> {
-    return this.#leases.keepAlive(checkLeaseId(id, action), action, signal);
+  async keepAliveLease(id: LeaseId, call: WriteCall): Promise<KeepAliveResult> {
+    return this.#leases.keepAlive(id, call);
   }
 
-  async leaseTimeToLive(
-    id: LeaseId,
-    options: TimeToLiveOptions,
-    { action, signal }: WriteCall,
-  ): Promise<LeaseStatus | undefined> {
-    return this.#leases.timeToLive(checkLeaseId(id, action), options, action, signal);
+  async leaseTimeToLive(id: LeaseId, options: TimeToLiveOptions, call: WriteCall): Promise<LeaseStatus | undefined> {
+    return this.#leases.timeToLive(id, options, call);
   }
 
-  async leases({ action, signal }: WriteCall): Promise<readonly LeaseId[]> {
-    return this.#leases.list(action, signal);
+  async leases(call: WriteCall): Promise<readonly LeaseId[]> {
+    return this.#leases.list(call);
   }
 
   stats(): StoreStats {

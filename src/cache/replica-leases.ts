@@ -1,10 +1,18 @@
-import { checkOptions, NO_OPTIONS, TTL_NAMES } from '../store/checks.ts';
+import type { WriteCall } from '../store/engine.ts';
 import type { KeySpace } from '../store/keyspace.ts';
 import type { Backend, BackendLeases, BackendPosition } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, LeaseLostError, LeaseNotFoundError, UnsupportedError } from '../types/errors.ts';
+import {
+  BackendError,
+  ClosedError,
+  IdentityChangedError,
+  LeaseLostError,
+  LeaseNotFoundError,
+  UnsupportedError,
+} from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
+  KeepAliveResult,
   Lease,
   LeaseId,
   LeaseStatus,
@@ -12,51 +20,92 @@ import type {
   TimeToLiveOptions,
 } from '../types/lease.ts';
 import type { Logger } from '../types/logger.ts';
-import type { Key, Revision } from '../types/revision.ts';
+import type { Key } from '../types/revision.ts';
 import { checkLeaseAnswer, checkLeasesAnswer, checkRevokeAnswer, checkTimeToLiveAnswer } from './lease-ingress.ts';
+import { ReplicaLease, type ReplicaLeaseCalls } from './replica-lease.ts';
+import type { SentWrites } from './sent-writes.ts';
 
 export interface ReplicaLeasesOptions {
   readonly backend: Backend;
   readonly clock: Clock;
   readonly keys: KeySpace<Key>;
   readonly logger: Logger;
-  /** Runs a call of the backend, ended by the store's close and by the signal. */
+  /** Before each call of a handle: throws what a call of the store would. */
+  readonly begin: (action: string) => void;
+  /** Runs a call of the backend that changes nothing, ended by the store's close and by the signal. */
   readonly call: <T extends BackendPosition>(
     action: string,
     start: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal | undefined,
   ) => Promise<T>;
-  /** Resolves when the revision is applied here (M3). */
-  readonly untilApplied: (revision: Revision, signal: AbortSignal | undefined) => Promise<void>;
+  readonly sent: SentWrites;
 }
 
-/** The leases of a replica: the backend has them; here are the handles of those who were granted one. */
-export class ReplicaLeases {
+/**
+ * The leases of a replica: the backend has them; here are the handles of those who were granted one.
+ *
+ * Promised: the signal of a lease that is revoked through this replica aborts when the deletes of its keys can be read here.
+ * Not promised: the same for one that expires, since nobody tells; its handle goes by its own clock.
+ */
+export class ReplicaLeases implements ReplicaLeaseCalls {
   readonly #options: ReplicaLeasesOptions;
   readonly #handles = new Map<LeaseId, ReplicaLease>();
+  #isClosed = false;
 
   constructor(options: ReplicaLeasesOptions) {
     this.#options = options;
   }
 
-  async grant({ ttlMs, id }: GrantLeaseOptions, action: string, signal: AbortSignal | undefined): Promise<Lease> {
-    const { clock } = this.#options;
+  async grant({ ttlMs, id }: GrantLeaseOptions, call: WriteCall): Promise<Lease> {
+    const { clock, sent } = this.#options;
+    const leases = this.#backendLeases(call.action);
     const sentAt = clock.now();
-    const granted = await this.#call(action, signal, (leases, aborted) =>
-      leases.grant(id === undefined ? { ttlMs, signal: aborted } : { ttlMs, id, signal: aborted }),
+    const { epoch } = sent;
+    const granted = await sent.send(
+      call,
+      (signal) => leases.grant(id === undefined ? { ttlMs, signal } : { ttlMs, id, signal }),
+      (answer) => {
+        checkLeaseAnswer(answer, { id, ttlMs });
+        return answer;
+      },
     );
-    checkLeaseAnswer(granted, { id, ttlMs });
+    // The handle would hear of neither any more.
+    if (epoch !== sent.epoch) throw new IdentityChangedError(call.action, sent.epoch);
+    if (this.#isClosed) throw new BackendError(call.action, 'the store was closed', { maybeCommitted: true });
+    // Whoever ended the lease that had this id before.
+    const before = this.#handles.get(granted.id);
+    if (before !== undefined) this.expired(before);
     const handle = new ReplicaLease(granted.id, granted.ttlMs, this, clock);
-    handle.renewed(sentAt);
+    handle.renewed(sentAt, granted.ttlMs);
     this.#handles.set(granted.id, handle);
     return handle;
   }
 
-  /** Without a handle: for a put that makes a lease for its key. */
+  /**
+   * Without a handle: for a put that makes a lease for its key. Whatever fails here, the put was not sent; a lease that is
+   * there all the same expires by itself.
+   */
   async grantId(ttlMs: number, action: string, signal: AbortSignal | undefined): Promise<LeaseId> {
-    const granted = await this.#call(action, signal, (leases, aborted) => leases.grant({ ttlMs, signal: aborted }));
-    checkLeaseAnswer(granted, { ttlMs });
-    return granted.id;
+    const { sent } = this.#options;
+    const leases = this.#backendLeases(action);
+    try {
+      return await sent.send(
+        { action, signal },
+        (aborted) => leases.grant({ ttlMs, signal: aborted }),
+        (answer) => {
+          checkLeaseAnswer(answer, { ttlMs });
+          return answer.id;
+        },
+      );
+    } catch (error) {
+      if (!(error instanceof BackendError && error.maybeCommitted)) throw error;
+      const { permanent } = error;
+      throw new BackendError(action, 'its lease could not be granted', { cause: error, permanent });
+    }
+  }
+
+  begin(action: string): void {
+    this.#options.begin(action);
   }
 
   /** Handles of leases that are not known to be gone. */
@@ -74,34 +123,49 @@ export class ReplicaLeases {
     );
   }
 
-  async keepAlive(id: LeaseId, action: string, signal: AbortSignal | undefined): Promise<{ readonly ttlMs: number }> {
+  async keepAlive(id: LeaseId, { action, signal }: WriteCall): Promise<KeepAliveResult> {
     const sentAt = this.#options.clock.now();
+    // Another lease may be granted with this id meanwhile: the answer is not about that one.
+    const handle = this.#handles.get(id);
     try {
-      const { ttlMs } = await this.#call(action, signal, (leases, aborted) =>
-        leases.keepAlive({ id, signal: aborted }),
-      );
-      this.#handles.get(id)?.renewed(sentAt);
+      const answer = await this.#call(action, signal, (leases, aborted) => leases.keepAlive({ id, signal: aborted }));
+      checkLeaseAnswer(answer, { id });
+      const { ttlMs } = answer;
+      handle?.renewed(sentAt, ttlMs);
       return { ttlMs };
     } catch (error) {
-      if (error instanceof LeaseNotFoundError) this.#lost(id, 'expired', 0);
+      if (error instanceof LeaseNotFoundError && handle !== undefined) this.expired(handle);
       throw error;
     }
   }
 
-  async revoke(id: LeaseId, action: string, signal: AbortSignal | undefined): Promise<RevokeLeaseResult> {
-    const answer = await this.#call(action, signal, (leases, aborted) => leases.revoke({ id, signal: aborted }));
-    checkRevokeAnswer(answer);
-    const { revision, deleted } = answer;
-    this.#lost(id, 'revoked', revision);
-    await this.#options.untilApplied(revision, signal);
-    return { revision, deleted };
+  async revoke(id: LeaseId, call: WriteCall): Promise<RevokeLeaseResult> {
+    const { sent } = this.#options;
+    const leases = this.#backendLeases(call.action);
+    const { epoch } = sent;
+    const handle = this.#handles.get(id);
+    const result = await sent.send(
+      call,
+      (signal) => leases.revoke({ id, signal }),
+      (answer): RevokeLeaseResult => {
+        checkRevokeAnswer(answer);
+        return { revision: answer.revision, deleted: answer.deleted };
+      },
+    );
+    const { revision } = result;
+    if (handle !== undefined && this.#remove(handle)) {
+      const lost = () => handle.lose(new LeaseLostError({ leaseId: id, end: 'revoked', revision }));
+      // A wait of its own: the handle's signal is about the deletes, whatever becomes of the caller's wait for them.
+      sent.applied({ action: call.action, signal: undefined }, revision, epoch, result).then(lost, lost);
+    }
+    await sent.applied(call, revision, epoch, result);
+    return result;
   }
 
   async timeToLive(
     id: LeaseId,
     options: TimeToLiveOptions,
-    action: string,
-    signal: AbortSignal | undefined,
+    { action, signal }: WriteCall,
   ): Promise<LeaseStatus | undefined> {
     const wantsKeys = options.keys === true;
     const answer = await this.#call(action, signal, (leases, aborted) =>
@@ -117,114 +181,51 @@ export class ReplicaLeases {
     return { id, grantedTtlMs, remainingMs, keys: own };
   }
 
-  async list(action: string, signal: AbortSignal | undefined): Promise<readonly LeaseId[]> {
+  async list({ action, signal }: WriteCall): Promise<readonly LeaseId[]> {
     const answer = await this.#call(action, signal, (leases, aborted) => leases.list({ signal: aborted }));
     checkLeasesAnswer(answer);
     return answer.leases;
   }
 
-  /** The handle's own deadline has passed without a renewal, or the backend has said so. */
-  expired(id: LeaseId): void {
-    this.#lost(id, 'expired', 0);
+  /** The handle's own deadline has passed without a renewal, or the backend has said that it is gone. */
+  expired(handle: ReplicaLease): void {
+    if (!this.#remove(handle)) return;
+    handle.lose(new LeaseLostError({ leaseId: handle.id, end: 'expired', revision: 0 }));
   }
 
   /** The data were replaced, and the leases with them (D22), or the store is closed. */
   end(reason: unknown): void {
-    for (const handle of this.#handles.values()) handle.lose(reason);
-    this.#handles.clear();
+    for (const handle of [...this.#handles.values()]) {
+      this.#remove(handle);
+      handle.lose(reason);
+    }
   }
 
   close(): void {
+    this.#isClosed = true;
     this.end(new ClosedError('use a lease'));
   }
 
-  #lost(leaseId: LeaseId, end: 'expired' | 'revoked', revision: Revision): void {
-    const handle = this.#handles.get(leaseId);
-    if (handle === undefined) return;
-    this.#handles.delete(leaseId);
-    handle.lose(new LeaseLostError({ leaseId, end, revision }));
+  /** From now on the handle is of no lease. `false` if it was not before. */
+  #remove(handle: ReplicaLease): boolean {
+    if (this.#handles.get(handle.id) !== handle) return false;
+    this.#handles.delete(handle.id);
+    handle.gone();
+    return true;
   }
 
-  #call<T extends BackendPosition>(
+  #backendLeases(action: string): BackendLeases {
+    const { capabilities, leases } = this.#options.backend;
+    if (capabilities.leases !== true || leases === undefined) throw new UnsupportedError(action, 'leases');
+    return leases;
+  }
+
+  async #call<T extends BackendPosition>(
     action: string,
     signal: AbortSignal | undefined,
     ask: (leases: BackendLeases, aborted: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const { backend, call } = this.#options;
-    const { leases } = backend;
-    if (leases === undefined) throw new UnsupportedError(action, 'leases');
-    return call(action, (aborted) => ask(leases, aborted), signal);
-  }
-}
-
-/**
- * A lease that a backend granted. Nobody tells when it expires, so the handle keeps the deadline itself, counted from when
- * the last answered renewal was sent: never later than the backend's own.
- */
-class ReplicaLease implements Lease {
-  readonly id: LeaseId;
-  readonly ttlMs: number;
-  readonly #leases: ReplicaLeases;
-  readonly #clock: Clock;
-  readonly #controller = new AbortController();
-  #deadline = 0;
-  #cancel: (() => void) | undefined;
-  #loss: { readonly reason: unknown } | undefined;
-
-  constructor(id: LeaseId, ttlMs: number, leases: ReplicaLeases, clock: Clock) {
-    this.id = id;
-    this.ttlMs = ttlMs;
-    this.#leases = leases;
-    this.#clock = clock;
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  async keepAlive(): Promise<{ readonly ttlMs: number }> {
-    const action = 'keep a lease alive';
-    this.#require(action);
-    return this.#leases.keepAlive(this.id, action, undefined);
-  }
-
-  async timeToLive(options: TimeToLiveOptions = NO_OPTIONS): Promise<LeaseStatus | undefined> {
-    const action = 'read a lease';
-    checkOptions(options, TTL_NAMES, action);
-    if (this.#loss?.reason instanceof ClosedError) throw new ClosedError(action);
-    return this.#loss !== undefined ? undefined : this.#leases.timeToLive(this.id, options, action, undefined);
-  }
-
-  async revoke(): Promise<RevokeLeaseResult> {
-    const action = 'revoke a lease';
-    this.#require(action);
-    return this.#leases.revoke(this.id, action, undefined);
-  }
-
-  /** A lease that is gone never revives, also if another one was granted with its id (store:R40). */
-  #require(action: string): void {
-    if (this.#loss?.reason instanceof ClosedError) throw new ClosedError(action);
-    if (this.#loss !== undefined) throw new LeaseNotFoundError(action, this.id);
-  }
-
-  renewed(sentAt: number): void {
-    this.#deadline = Math.max(this.#deadline, sentAt + this.ttlMs);
-    this.#arm();
-  }
-
-  lose(reason: unknown): void {
-    this.#loss ??= { reason };
-    this.#cancel?.();
-    this.#cancel = undefined;
-    queueMicrotask(() => this.#controller.abort(reason));
-  }
-
-  /** One timer; renewals do not set it anew, it looks again when it fires. */
-  #arm(): void {
-    this.#cancel ??= this.#clock.after(Math.max(0, this.#deadline - this.#clock.now()), () => {
-      this.#cancel = undefined;
-      if (this.#clock.now() < this.#deadline) this.#arm();
-      else this.#leases.expired(this.id);
-    });
+    const leases = this.#backendLeases(action);
+    return this.#options.call(action, (aborted) => ask(leases, aborted), signal);
   }
 }

@@ -2,16 +2,8 @@ import type { WriteCall } from '../store/engine.ts';
 import type { Mvcc } from '../store/mvcc.ts';
 import type { PreparedDelete, PreparedOperation, PreparedPut, PreparedTxn } from '../store/prepared.ts';
 import { prepareSelection } from '../store/selection.ts';
-import type { Backend, BackendTxnResponse } from '../types/backend.ts';
-import {
-  BackendError,
-  ClosedError,
-  ConflictError,
-  IdentityChangedError,
-  NotAppliedError,
-  PlimsollError,
-  UnsupportedError,
-} from '../types/errors.ts';
+import type { Backend } from '../types/backend.ts';
+import { BackendError, ConflictError, NotAppliedError, PlimsollError, UnsupportedError } from '../types/errors.ts';
 import type { LeaseId } from '../types/lease.ts';
 import type { DeleteResult, PutResult } from '../types/requests.ts';
 import type { Key, Revision } from '../types/revision.ts';
@@ -21,6 +13,7 @@ import { claimOwnLeases, grantOwnLeases, type OwnLeases } from './own-leases.ts'
 import type { ReplicatedPrefixes } from './prefixes.ts';
 import type { ReplicaLeases } from './replica-leases.ts';
 import { fromBackendTxn, toBackendTxn } from './replica-txn.ts';
+import type { SentWrites } from './sent-writes.ts';
 
 export interface ReplicaWritesOptions<V, K extends Key> {
   readonly backend: Backend;
@@ -28,6 +21,7 @@ export interface ReplicaWritesOptions<V, K extends Key> {
   readonly manager: ListManager<V, K>;
   readonly prefixes: ReplicatedPrefixes;
   readonly leases: ReplicaLeases;
+  readonly sent: SentWrites;
   /** Throws `ClosedError`, or what has broken the replica for good. */
   readonly checkOpen: (action: string) => void;
 }
@@ -42,6 +36,7 @@ export class ReplicaWrites<V, K extends Key> {
   readonly #manager: ListManager<V, K>;
   readonly #prefixes: ReplicatedPrefixes;
   readonly #leases: ReplicaLeases;
+  readonly #sent: SentWrites;
   readonly #checkOpen: (action: string) => void;
 
   constructor(options: ReplicaWritesOptions<V, K>) {
@@ -50,6 +45,7 @@ export class ReplicaWrites<V, K extends Key> {
     this.#manager = options.manager;
     this.#prefixes = options.prefixes;
     this.#leases = options.leases;
+    this.#sent = options.sent;
     this.#checkOpen = options.checkOpen;
   }
 
@@ -114,12 +110,11 @@ export class ReplicaWrites<V, K extends Key> {
     }
   }
 
-  async #write<W, L extends Key>(
-    mvcc: Mvcc<W, L>,
-    request: PreparedTxn,
-    { action, signal }: WriteCall,
-  ): Promise<TxnResult<W, L>> {
-    if (!this.#backend.capabilities.writable) throw new UnsupportedError(action, 'writing');
+  async #write<W, L extends Key>(mvcc: Mvcc<W, L>, request: PreparedTxn, call: WriteCall): Promise<TxnResult<W, L>> {
+    const { action, signal } = call;
+    const { capabilities } = this.#backend;
+    if (!capabilities.writable) throw new UnsupportedError(action, 'writing');
+    if (capabilities.leases !== true && namesLease(request)) throw new UnsupportedError(action, 'leases');
     // A codec has run, which may have closed the store.
     this.#checkOpen(action);
     const { epoch } = this.#manager;
@@ -127,21 +122,22 @@ export class ReplicaWrites<V, K extends Key> {
     const prepared = own.txn;
     let result: TxnResult<W, L>;
     try {
-      const answer = await this.#send(mvcc, action, prepared, signal);
+      const question = toBackendTxn(mvcc, prepared);
+      const answer = await this.#sent.send(
+        call,
+        (aborted) => this.#backend.txn({ ...question, signal: aborted }),
+        (told) => fromBackendTxn(mvcc, prepared, told),
+      );
       const claimed = claimOwnLeases(own, answer);
       result = claimed.result;
       this.#forgetLeases(claimed.unused);
     } catch (error) {
-      if (!(error instanceof BackendError && error.maybeCommitted)) this.#forgetLeases([...own.granted.values()]);
+      // What may be committed keeps its leases: to revoke them would delete its keys. They expire by themselves.
+      if (isRefusal(error, signal)) this.#forgetLeases([...own.granted.values()]);
       throw error;
     }
     if (!this.#touches(prepared)) return result;
-    try {
-      await this.#manager.untilApplied(result.revision, epoch, signal);
-    } catch (error) {
-      if (error instanceof IdentityChangedError) throw error;
-      throw new NotAppliedError(action, { revision: result.revision, result }, { cause: error });
-    }
+    await this.#sent.applied(call, result.revision, epoch, result);
     if (epoch === this.#manager.epoch) this.#checkEvidence(prepared, result);
     return result;
   }
@@ -164,46 +160,6 @@ export class ReplicaWrites<V, K extends Key> {
   /** Revokes leases that no key has. One that cannot be revoked now expires by itself. */
   #forgetLeases(ids: readonly LeaseId[]): void {
     for (const id of ids) this.#leases.forget(id);
-  }
-
-  /**
-   * An answer that got lost, or that cannot be read, is `BackendError {maybeCommitted}`; an error that the backend named
-   * itself passes (M4).
-   */
-  async #send<W, L extends Key>(
-    mvcc: Mvcc<W, L>,
-    action: string,
-    prepared: PreparedTxn,
-    signal: AbortSignal | undefined,
-  ): Promise<TxnResult<W, L>> {
-    const request = toBackendTxn(mvcc, prepared);
-    let answer: BackendTxnResponse | undefined;
-    let isAnswered = false;
-    try {
-      await this.#manager.ask(
-        action,
-        async (aborted) => {
-          answer = await this.#backend.txn({ ...request, signal: aborted });
-          isAnswered = true;
-          return answer;
-        },
-        signal,
-      );
-    } catch (error) {
-      if (error instanceof IdentityChangedError) throw error;
-      if (!isAnswered) {
-        if (signal?.aborted === true) throw signal.reason;
-        if (error instanceof PlimsollError && !(error instanceof ClosedError)) throw error;
-        throw new BackendError(action, 'the answer was lost', { cause: error, maybeCommitted: true });
-      }
-      // Cut off when the answer was there already: what comes next, the wait, says so with the answer (M4).
-      if (!(error instanceof ClosedError) && signal?.aborted !== true) throw unreadable(action, error);
-    }
-    try {
-      return fromBackendTxn(mvcc, prepared, answer);
-    } catch (error) {
-      throw unreadable(action, error);
-    }
   }
 
   /** Whether anything it reads, compares or writes is replicated; if not, there is nothing to wait for (M3). */
@@ -251,6 +207,22 @@ function guarded<W, L extends Key>(
   };
 }
 
+/** Whether the backend has said that nothing was written. A signal's reason says nothing about it. */
+function isRefusal(error: unknown, signal: AbortSignal | undefined): boolean {
+  if (signal?.aborted === true || !(error instanceof PlimsollError)) return false;
+  return !(error instanceof BackendError && error.maybeCommitted);
+}
+
+/** Whether a put in any branch attaches its key to a lease: what a backend without leases is never asked for. */
+function namesLease(txn: PreparedTxn): boolean {
+  return [...txn.then, ...txn.else].some((operation) => {
+    if (operation.type === 'txn') return namesLease(operation);
+    if (operation.type !== 'put') return false;
+    const { lease } = operation;
+    return lease.type === 'own' || (lease.type === 'id' && lease.id !== '0');
+  });
+}
+
 /** The one key that an operation wrote, if it is known from the request and the answer alone. */
 function writtenKey<V, K extends Key>(
   operation: PreparedOperation,
@@ -259,8 +231,4 @@ function writtenKey<V, K extends Key>(
   if (operation.type === 'put') return operation.text;
   const isDelete = operation.type === 'delete' && response?.type === 'delete' && response.deleted > 0;
   return isDelete && operation.range.kind === 'point' ? operation.range.text : undefined;
-}
-
-function unreadable(action: string, cause: unknown): BackendError {
-  return new BackendError(action, 'the answer cannot be read', { cause, maybeCommitted: true });
 }

@@ -1,11 +1,13 @@
 import type { Clock } from '../types/clock.ts';
 import { InvariantError, LeaseExistsError, LeaseNotFoundError, LimitExceededError } from '../types/errors.ts';
 import type { LeaseId } from '../types/lease.ts';
+import type { LeaseDump } from '../types/lease-dump.ts';
 import { checkLeaseId, compareLeaseIds, generateLeaseId } from '../types/lease-id.ts';
 import { checkTtl } from '../types/lease-ttl.ts';
 import type { Random } from '../types/random.ts';
 import { DueTimer } from './due-timer.ts';
 import { ExpiryQueue } from './expiry-queue.ts';
+import { LeaseWalk } from './lease-walk.ts';
 
 export interface LessorOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -26,15 +28,8 @@ export interface LeaseRecord {
   readonly keyed: boolean;
 }
 
-/** A lease in a snapshot: times are counted from the moment of the dump, since no clock outlives its process. */
-export interface LeaseDump {
-  readonly id: LeaseId;
-  readonly ttlMs: number;
-  readonly remainingMs: number;
-  readonly keyed: boolean;
-}
-
 interface Entry extends LeaseRecord {
+  readonly serial: number;
   deadline: number;
   place: number;
   readonly keys: Set<string>;
@@ -66,6 +61,9 @@ export class Lessor {
   readonly #timer: DueTimer;
   readonly #leases = new Map<LeaseId, Entry>();
   readonly #queue = new ExpiryQueue<Entry>();
+  /** Dumps that are being made. */
+  readonly #walks = new Set<LeaseWalk<Entry>>();
+  #serial = 0;
 
   constructor(options: LessorOptions) {
     this.#clock = options.clock;
@@ -126,6 +124,7 @@ export class Lessor {
     const entry = this.#require(id, action);
     const now = this.#clock.now();
     if (entry.deadline <= now) throw new LeaseNotFoundError(action, id);
+    this.#changing(entry);
     entry.deadline = now + entry.ttlMs;
     this.#queue.update(entry);
     return entry;
@@ -169,6 +168,11 @@ export class Lessor {
     return [...(this.#leases.get(record.id)?.keys ?? [])];
   }
 
+  /** How many there are. */
+  keyCount(record: LeaseRecord): number {
+    return this.#leases.get(record.id)?.keys.size ?? 0;
+  }
+
   /** The first lease that is due at `now`, in the order of (deadline, id as a number); it stays until it is removed. */
   next(now: number): LeaseRecord | undefined {
     const first = this.#queue.first();
@@ -179,6 +183,7 @@ export class Lessor {
   remove(id: LeaseId): void {
     const entry = this.#leases.get(id);
     if (entry === undefined) return;
+    this.#changing(entry);
     this.#leases.delete(id);
     this.#queue.remove(entry);
     if (this.size === 0) this.#timer.disarm();
@@ -190,13 +195,20 @@ export class Lessor {
     return [...this.#leases.keys()].sort(compareLeaseIds);
   }
 
-  /** All leases by id, without their keys: each row of a snapshot says which lease it has. */
-  dump(): LeaseDump[] {
+  /**
+   * All leases as they are now, without their keys: each row of a snapshot says which lease it has. They are read one by
+   * one, and the books may go on meanwhile; who stops before the end has to call `return`.
+   */
+  dump(): IterableIterator<LeaseDump> {
     const now = this.#clock.now();
-    return this.ids().map((id) => {
-      const entry = this.#leases.get(id) as Entry;
-      return { id, ttlMs: entry.ttlMs, remainingMs: remainingAt(entry, now), keyed: entry.keyed };
+    const walk = new LeaseWalk<Entry>({
+      entries: this.#leases.values(),
+      end: this.#serial,
+      dump: (entry) => dumpAt(entry, now),
+      onEnd: () => this.#walks.delete(walk),
     });
+    this.#walks.add(walk);
+    return walk;
   }
 
   /**
@@ -219,10 +231,15 @@ export class Lessor {
   }
 
   #enter({ id, ttlMs, remainingMs, keyed }: LeaseDump, now: number): Entry {
-    const entry = { id, ttlMs, deadline: now + remainingMs, keyed, place: -1, keys: new Set<string>() };
+    const serial = this.#serial++;
+    const entry = { id, ttlMs, deadline: now + remainingMs, keyed, serial, place: -1, keys: new Set<string>() };
     this.#leases.set(id, entry);
     this.#queue.add(entry);
     return entry;
+  }
+
+  #changing(entry: Entry): void {
+    for (const walk of this.#walks) walk.keep(entry);
   }
 
   #require(id: LeaseId, action: string): Entry {
@@ -234,6 +251,11 @@ export class Lessor {
 
 function remainingAt(record: LeaseRecord, now: number): number {
   return Math.min(record.ttlMs, Math.max(0, Math.ceil(record.deadline - now)));
+}
+
+function dumpAt(entry: Entry, now: number): LeaseDump {
+  const { id, ttlMs, keyed } = entry;
+  return { id, ttlMs, remainingMs: remainingAt(entry, now), keyed };
 }
 
 function checkDump(dump: readonly LeaseDump[], action: string): void {

@@ -3,7 +3,6 @@ import { StoreFullError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Change, Commit } from './commit.ts';
 import { Compactor } from './compactor.ts';
-import { DEFAULT_LIMITS } from './limits.ts';
 import type { Mvcc } from './mvcc.ts';
 import { Pins } from './pins.ts';
 import { checkRetention, type Retention, RetentionKeeper } from './retention.ts';
@@ -20,8 +19,8 @@ export interface ApplierOptions<V, K extends Key> {
   readonly listener: PublishListener;
   readonly clock: Clock;
   readonly retention: Retention;
-  /** Pins at a time. @default 1000 */
-  readonly pinsMax?: number;
+  /** Pins at a time. */
+  readonly pinsMax: number;
 }
 
 /** For messages of what cannot fail: the revision was judged. */
@@ -44,7 +43,8 @@ const TRIM = 'trim history';
 export class Applier<V, K extends Key> {
   readonly #mvcc: Mvcc<V, K>;
   readonly #listener: PublishListener;
-  readonly #compactor: Compactor;
+  /** Does all physical compaction: whoever held it back starts it again. */
+  readonly compactor: Compactor;
   readonly #retention: RetentionKeeper;
   readonly pins: Pins;
   #wanted: Revision = 0;
@@ -52,11 +52,11 @@ export class Applier<V, K extends Key> {
 
   /** Throws RangeError for a retention that cannot be. */
   constructor(options: ApplierOptions<V, K>) {
-    const { mvcc, listener, clock, retention, pinsMax = DEFAULT_LIMITS.pins } = options;
+    const { mvcc, listener, clock, retention, pinsMax } = options;
     checkRetention(retention);
     this.#mvcc = mvcc;
     this.#listener = listener;
-    this.#compactor = new Compactor({ clock, step: (budget) => mvcc.state.compactStep(budget) });
+    this.compactor = new Compactor({ clock, step: (budget) => mvcc.state.compactStep(budget) });
     this.#retention = new RetentionKeeper({
       retention,
       clock,
@@ -94,7 +94,7 @@ export class Applier<V, K extends Key> {
     this.#keepFrom(this.#retention.note(commit, Math.max(window.watchFloor, this.#oldestKept), bytes));
     if (this.pins.size > 0) this.pins.grow(this.#sizeOf(commit.changes));
     const isRaised = this.#advance();
-    this.#compactor.onCommit(commit.changes.length, isRaised);
+    this.compactor.onCommit(commit.changes.length, isRaised);
   }
 
   /**
@@ -107,7 +107,7 @@ export class Applier<V, K extends Key> {
     mvcc.window.raise(commit.revision, commit.revision + 1);
     this.pins.resetBelow(commit.revision);
     this.#listener.published({ ...commit, repair: true });
-    this.#compactor.start();
+    this.compactor.start();
   }
 
   /** A repair whose list at the applied revision was equal: the state is right, how it came about is not known (M13). */
@@ -117,7 +117,7 @@ export class Applier<V, K extends Key> {
     window.raise(revision, revision + 1);
     this.pins.resetBelow(revision);
     this.#listener.published({ revision, after: revision, repair: true, changes: [] });
-    this.#compactor.start();
+    this.compactor.start();
   }
 
   /**
@@ -128,7 +128,7 @@ export class Applier<V, K extends Key> {
     const compactRevision = this.#mvcc.window.compact(revision, action, this.pins.oldest);
     this.#wanted = Math.max(this.#wanted, revision);
     this.#listener.compacted();
-    this.#compactor.start();
+    this.compactor.start();
     return compactRevision;
   }
 
@@ -159,7 +159,7 @@ export class Applier<V, K extends Key> {
    * Pins are the caller's affair, who knows which of the two it is.
    */
   stop(): void {
-    this.#compactor.stop();
+    this.compactor.stop();
     this.#retention.close();
     this.#wanted = 0;
     this.#oldestKept = 0;
@@ -173,7 +173,7 @@ export class Applier<V, K extends Key> {
         return;
       } catch (error) {
         if (!(error instanceof StoreFullError)) throw error;
-        if (!this.#compactor.sliceNow()) throw this.#namingPin(error, action);
+        if (!this.compactor.sliceNow()) throw this.#namingPin(error, action);
       }
     }
   }
@@ -193,10 +193,10 @@ export class Applier<V, K extends Key> {
     if (isRaised) {
       window.compact(floor, TRIM);
       this.#listener.compacted();
-      this.#compactor.start();
+      this.compactor.start();
     }
     let hasFreed = isRaised;
-    while (this.#compactor.sliceNow()) hasFreed = true;
+    while (this.compactor.sliceNow()) hasFreed = true;
     return hasFreed;
   }
 
@@ -206,13 +206,13 @@ export class Applier<V, K extends Key> {
 
   #trim(oldest: Revision): void {
     this.#keepFrom(oldest);
-    if (this.#advance()) this.#compactor.start();
+    if (this.#advance()) this.compactor.start();
   }
 
   /** User code of a read that is under way may release a pin; the read goes on as it began. */
   #pinGone(): void {
     const advance = () => {
-      if (this.#advance()) this.#compactor.start();
+      if (this.#advance()) this.compactor.start();
     };
     if (this.#mvcc.values.scope.isActive) queueMicrotask(advance);
     else advance();

@@ -1,6 +1,7 @@
+import type { GrantLeaseOptions, TimeToLiveOptions } from '../types/lease.ts';
 import type { DeleteOptions, GetOptions, PutEntry, PutOptions, SignalOptions } from '../types/requests.ts';
 import type { Key, KeyRange, Revision } from '../types/revision.ts';
-import { SELECTION_NAMES } from './selection.ts';
+import type { PrefixOptions } from '../types/store.ts';
 
 /** What embedded stores and replicas check alike in what they are given, before anything else happens. */
 
@@ -19,9 +20,24 @@ export const PUT_NAMES: ReadonlySet<string> = new Set<keyof PutOptions>([
 ]);
 export const ENTRY_NAMES: ReadonlySet<string> = new Set<keyof PutEntry<unknown>>(['key', 'value', ...LEASE_NAMES]);
 export const DELETE_NAMES: ReadonlySet<string> = new Set<keyof DeleteOptions>(['signal', 'expect', 'prevKv']);
-export const GRANT_NAMES: ReadonlySet<string> = new Set(['ttlMs', 'id', 'signal']);
-export const TTL_NAMES: ReadonlySet<string> = new Set(['keys', 'signal']);
-export const PREFIX_NAMES: ReadonlySet<string> = new Set(['codec']);
+export const GRANT_NAMES: ReadonlySet<string> = new Set<keyof (GrantLeaseOptions & SignalOptions)>([
+  'ttlMs',
+  'id',
+  'signal',
+]);
+export const TTL_NAMES: ReadonlySet<string> = new Set<keyof (TimeToLiveOptions & SignalOptions)>(['keys', 'signal']);
+export const PREFIX_NAMES: ReadonlySet<string> = new Set<keyof PrefixOptions<unknown>>(['codec']);
+export const SELECTION_NAMES = [
+  'limit',
+  'keysOnly',
+  'countOnly',
+  'sortTarget',
+  'sortOrder',
+  'minModRevision',
+  'maxModRevision',
+  'minCreateRevision',
+  'maxCreateRevision',
+] as const;
 export const RANGE_NAMES = ['key', 'prefix', 'start', 'end'] as const;
 const RANGE_NAME_SET: ReadonlySet<string> = new Set(RANGE_NAMES);
 export const REQUEST_NAMES: ReadonlySet<string> = new Set([...RANGE_NAMES, ...SELECTION_NAMES, 'revision', 'continue']);
@@ -54,6 +70,16 @@ export function checkMembers(
   for (const name of Object.keys(part)) {
     if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown ${what} ${name}`);
   }
+}
+
+/**
+ * What a member that is a yes or a no says; nothing is no. Throws TypeError for anything else: `ignoreLease: 'yes'` that counts
+ * as no would take the lease off its key.
+ */
+export function checkFlag(name: string, value: unknown, action: string): boolean {
+  if (value === undefined) return false;
+  if (typeof value === 'boolean') return value;
+  throw new TypeError(`Cannot ${action}: ${name} is ${String(value)}, allowed are true and false`);
 }
 
 /** The revision that `expect` asks for, `undefined` without one. Throws TypeError, and RangeError for what is no revision. */

@@ -1,5 +1,6 @@
 import type {
   GrantLeaseOptions,
+  KeepAliveResult,
   Lease,
   LeaseId,
   LeaseStatus,
@@ -80,7 +81,7 @@ export interface StoreEngine {
 
   grantLease(options: GrantLeaseOptions, call: WriteCall): Promise<Lease>;
   revokeLease(id: LeaseId, call: WriteCall): Promise<RevokeLeaseResult>;
-  keepAliveLease(id: LeaseId, call: WriteCall): Promise<{ readonly ttlMs: number }>;
+  keepAliveLease(id: LeaseId, call: WriteCall): Promise<KeepAliveResult>;
   leaseTimeToLive(id: LeaseId, options: TimeToLiveOptions, call: WriteCall): Promise<LeaseStatus | undefined>;
   leases(call: WriteCall): Promise<readonly LeaseId[]>;
 

@@ -1,11 +1,13 @@
 import type { Limits } from '../types/limits.ts';
 import { KEY_BYTES_MAX } from './keyspace.ts';
-import { TXN_OPERATIONS_MAX } from './prepare-txn.ts';
+
+/** Most compares, and most operations of a branch, in one transaction, if nothing else is said (store:R21). */
+const TXN_OPERATIONS_MAX = 128;
 
 /** Every bound of a store; infinity is "none". */
 export type ResolvedLimits = Readonly<Record<keyof Limits, number>>;
 
-/** What is in force where nothing is said. The README of docs/store.md has the same table. */
+/** What is in force where nothing is said. "Limits" in docs/store.md has the same table. */
 export const DEFAULT_LIMITS: ResolvedLimits = Object.freeze({
   keyBytes: KEY_BYTES_MAX,
   valueBytes: 1_572_864,

@@ -4,6 +4,7 @@ import type { Pin, PinOptions } from '../types/pin.ts';
 import type { Revision } from '../types/revision.ts';
 import type { StoreStats } from '../types/store.ts';
 import { checkMembers } from './checks.ts';
+import { LossSignal } from './loss-signal.ts';
 
 const TTL_MS_DEFAULT = 60_000;
 const BYTES_DEFAULT = 67_108_864;
@@ -174,13 +175,12 @@ export class Pins {
   }
 }
 
-/** What the owner holds. The signal is made when it is asked for. */
+/** What the owner holds. */
 class HeldPin implements Pin {
   readonly revision: Revision;
   readonly owner: string;
   readonly #letGo: () => void;
-  #controller: AbortController | undefined;
-  #loss: { readonly reason: unknown } | undefined;
+  readonly #lost = new LossSignal();
 
   constructor(revision: Revision, owner: string, letGo: () => void) {
     this.revision = revision;
@@ -189,11 +189,7 @@ class HeldPin implements Pin {
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#loss !== undefined) this.#controller.abort(this.#loss.reason);
-    }
-    return this.#controller.signal;
+    return this.#lost.signal;
   }
 
   release(): void {
@@ -205,8 +201,7 @@ class HeldPin implements Pin {
   }
 
   lose(reason: unknown): void {
-    this.#loss = { reason };
-    queueMicrotask(() => this.#controller?.abort(reason));
+    this.#lost.lose(reason);
   }
 }
 

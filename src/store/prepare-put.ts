@@ -2,6 +2,7 @@ import { parseLeaseId } from '../types/lease-id.ts';
 import { checkTtl } from '../types/lease-ttl.ts';
 import type { LeaseAttachment } from '../types/requests.ts';
 import type { Key } from '../types/revision.ts';
+import { checkFlag } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 import type { PreparedLease, PreparedPut } from './prepared.ts';
 
@@ -18,16 +19,24 @@ export function preparePut<V, K extends Key>(
 ): PreparedPut {
   const text = mvcc.keys.text(key, action);
   const lease = prepareLease(options, action);
-  const ignoreValue = options.ignoreValue === true;
+  const ignoreValue = checkFlag('ignoreValue', options.ignoreValue, action);
+  const prevKv = checkFlag('prevKv', options.prevKv, action);
   if (ignoreValue && value !== undefined) {
     throw new TypeError(`Cannot ${action}: ignoreValue excludes a value, which must be undefined`);
   }
+  if (!ignoreValue) checkValue(value, action);
   const cell = ignoreValue ? undefined : mvcc.values.admit(value as V, action);
-  return { type: 'put', text, cell, ignoreValue, lease, prevKv: options.prevKv === true };
+  return { type: 'put', text, cell, ignoreValue, lease, prevKv };
 }
 
-function prepareLease({ lease, ttlMs, ignoreLease }: LeaseAttachment, action: string): PreparedLease {
-  if (ignoreLease === true) {
+/** Throws TypeError: only a put that keeps the value it finds has none, whatever a codec could make of it. */
+export function checkValue(value: unknown, action: string): void {
+  if (value === undefined) throw new TypeError(`Cannot ${action}: the value is undefined and ignoreValue is not set`);
+}
+
+/** Throws TypeError, RangeError, `LimitExceededError`. */
+export function prepareLease({ lease, ttlMs, ignoreLease }: LeaseAttachment, action: string): PreparedLease {
+  if (checkFlag('ignoreLease', ignoreLease, action)) {
     if (lease !== undefined || ttlMs !== undefined) {
       throw new TypeError(`Cannot ${action}: ignoreLease excludes lease and ttlMs`);
     }

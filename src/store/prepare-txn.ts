@@ -2,15 +2,12 @@ import { LimitExceededError } from '../types/errors.ts';
 import { parseLeaseId } from '../types/lease-id.ts';
 import type { Key } from '../types/revision.ts';
 import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
-import { checkMembers, LEASE_NAMES, RANGE_NAMES } from './checks.ts';
+import { checkFlag, checkMembers, LEASE_NAMES, RANGE_NAMES, SELECTION_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
 import type { Mvcc } from './mvcc.ts';
 import { preparePut } from './prepare-put.ts';
 import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
-import { prepareSelection, SELECTION_NAMES } from './selection.ts';
-
-/** Most compares, and most operations of a branch, in one transaction, if nothing else is said (store:R21). */
-export const TXN_OPERATIONS_MAX = 128;
+import { prepareSelection } from './selection.ts';
 
 const ACTION = 'run a transaction';
 
@@ -33,7 +30,7 @@ export function prepareTxn<V, K extends Key>(
   operationsMax: number,
 ): PreparedTxn {
   const prepared = prepareLevel(mvcc, request, operationsMax, operationsMax, TXN_NAMES);
-  checkDuplicates(prepared, (text) => mvcc.keys.key(text), ACTION);
+  checkDuplicates(prepared, mvcc.keys, ACTION);
   return prepared;
 }
 
@@ -102,7 +99,11 @@ function prepareOperation<V, K extends Key>(
     case 'put':
       return preparePut(mvcc, operation.key, operation.value, operation, ACTION);
     case 'delete':
-      return { type: 'delete', range: mvcc.resolve(operation, ACTION), prevKv: operation.prevKv === true };
+      return {
+        type: 'delete',
+        range: mvcc.resolve(operation, ACTION),
+        prevKv: checkFlag('prevKv', operation.prevKv, ACTION),
+      };
     case 'range':
       return prepareRange(mvcc, operation);
     case 'txn':

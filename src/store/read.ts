@@ -1,4 +1,4 @@
-import { compareBytes, rangeHas } from '../core/key-order.ts';
+import { rangeHas } from '../core/key-order.ts';
 import { IdentityChangedError } from '../types/errors.ts';
 import type { GetOptions, RangeRequest, RangeResult } from '../types/requests.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
@@ -95,7 +95,7 @@ function plainRows<V, K extends Key>(
 }
 
 /** Every row is looked at, and sorted, before the limit cuts (store:R10). */
-export function selectedRows<V, K extends Key>(
+function selectedRows<V, K extends Key>(
   mvcc: Mvcc<V, K>,
   range: ResolvedRange,
   at: Revision,
@@ -108,8 +108,7 @@ export function selectedRows<V, K extends Key>(
     modRevision: core.modRevision(slot),
     version: core.version(slot),
   }));
-  const bytes = (slot: number) => values.bytes(state.cellAt(slot));
-  const { page, more } = select(rows, selection, (a, b) => compareBytes(bytes(a.slot), bytes(b.slot)));
+  const { page, more } = select(rows, selection, ({ slot }) => values.bytes(state.cellAt(slot)));
   return { slots: page.map(({ slot }) => slot), count: rows.length, more };
 }
 

@@ -14,7 +14,10 @@ import type { Revision } from '../types/revision.ts';
 export interface Retention {
   /** @default 10000 */
   readonly events?: number;
-  /** Bytes of the retained values, as encoded. @default no bound */
+  /**
+   * Bytes of the values in the log, as encoded. Unlike `limits.storeBytes` it does not count live values that the log has
+   * no entry of any more. @default no bound
+   */
   readonly bytes?: number;
   /** Milliseconds. @default no bound */
   readonly ageMs?: number;

@@ -1,4 +1,4 @@
-import { compareBytes, compareKeyText, rangeHas } from '../core/key-order.ts';
+import { compareKeyText, rangeHas } from '../core/key-order.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { OperationResult } from '../types/txn.ts';
@@ -82,7 +82,7 @@ export class Branch<V, K extends Key> {
     const count = rows.length;
     if (selection.countOnly) return { type: 'range', kvs: [], count, more: false };
     const { values } = this.#mvcc;
-    const { page, more } = select(rows, selection, (a, b) => compareBytes(values.bytes(a.cell), values.bytes(b.cell)));
+    const { page, more } = select(rows, selection, ({ cell }) => values.bytes(cell));
     return { type: 'range', kvs: page.map((one) => this.#kv(one, selection.keysOnly)), count, more };
   }
 

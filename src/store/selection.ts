@@ -1,5 +1,7 @@
+import { compareBytes } from '../core/key-order.ts';
 import type { RangeSelection, SortTarget } from '../types/requests.ts';
 import type { Revision } from '../types/revision.ts';
+import { checkFlag } from './checks.ts';
 
 /** Which rows of a range and in which order: a `RangeSelection` that was checked, with every default filled in. */
 export interface PreparedSelection {
@@ -30,18 +32,6 @@ export interface SortableRow {
   readonly version: number;
 }
 
-export const SELECTION_NAMES = [
-  'limit',
-  'keysOnly',
-  'countOnly',
-  'sortTarget',
-  'sortOrder',
-  'minModRevision',
-  'maxModRevision',
-  'minCreateRevision',
-  'maxCreateRevision',
-] as const;
-
 const TARGETS: readonly SortTarget[] = ['key', 'version', 'create', 'mod', 'value'];
 const ORDERS = ['ascend', 'descend'] as const;
 
@@ -57,8 +47,8 @@ export function prepareSelection(selection: RangeSelection, action: string): Pre
   const bounds = prepareBounds(selection, action);
   return {
     limit: checkLimit(selection.limit, action),
-    keysOnly: keysOnly === true,
-    countOnly: countOnly === true,
+    keysOnly: checkFlag('keysOnly', keysOnly, action),
+    countOnly: checkFlag('countOnly', countOnly, action),
     target: sortTarget,
     isDescending: sortOrder === 'descend',
     bounds,
@@ -67,7 +57,7 @@ export function prepareSelection(selection: RangeSelection, action: string): Pre
 }
 
 /** 0 and below are "no limit" (store:C07). Throws RangeError for what is no safe integer. */
-export function checkLimit(limit: number | undefined, action: string): number {
+function checkLimit(limit: number | undefined, action: string): number {
   if (limit === undefined) return 0;
   if (!Number.isSafeInteger(limit)) throw new RangeError(`Cannot ${action}: the limit is not a safe integer`);
   return Math.min(Math.max(limit, 0), 0x7fffffff);
@@ -104,12 +94,12 @@ export function isWithin(row: SortableRow, bounds: RevisionBounds | undefined): 
 export function select<R extends SortableRow>(
   rows: readonly R[],
   selection: PreparedSelection,
-  compareValues: (a: R, b: R) => number,
+  bytesOf: (row: R) => Uint8Array,
 ): { readonly page: readonly R[]; readonly more: boolean } {
   const { limit, bounds, target, isDescending } = selection;
   let chosen = bounds === undefined ? rows : rows.filter((one) => isWithin(one, bounds));
   if (target !== 'key') {
-    const compare = comparator(target, compareValues);
+    const compare = comparator(target, chosen, bytesOf);
     chosen = [...chosen].sort(isDescending ? (a, b) => compare(b, a) : compare);
   } else if (isDescending) {
     chosen = [...chosen].reverse();
@@ -120,7 +110,8 @@ export function select<R extends SortableRow>(
 
 function comparator<R extends SortableRow>(
   target: Exclude<SortTarget, 'key'>,
-  compareValues: (a: R, b: R) => number,
+  rows: readonly R[],
+  bytesOf: (row: R) => Uint8Array,
 ): (a: R, b: R) => number {
   switch (target) {
     case 'version':
@@ -129,7 +120,10 @@ function comparator<R extends SortableRow>(
       return (a, b) => a.createRevision - b.createRevision;
     case 'mod':
       return (a, b) => a.modRevision - b.modRevision;
-    case 'value':
-      return compareValues;
+    case 'value': {
+      // Encoded once a row, not once a comparison.
+      const bytes = new Map(rows.map((row) => [row, bytesOf(row)]));
+      return (a, b) => compareBytes(bytes.get(a) as Uint8Array, bytes.get(b) as Uint8Array);
+    }
   }
 }

@@ -6,7 +6,7 @@ import type { StepLength } from './snapshot-steps.ts';
 const BLOCK_BYTES = 1_048_576;
 const ACTION = 'check a snapshot';
 /** Work for each byte. */
-const BYTE_UNITS = 0.0005;
+const BYTE_UNITS = 0.001;
 
 /**
  * XXH3-128 of the XXH3-128 of each MiB: the core hashes only what lies in its memory at once, and a step must be short.

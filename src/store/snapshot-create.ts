@@ -1,16 +1,9 @@
+import type { LeaseDump } from '../types/lease-dump.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Mvcc } from './mvcc.ts';
 import { checksumSteps } from './snapshot-checksum.ts';
-import {
-  END,
-  KEY_MODES,
-  KIND_DELETE,
-  MAGIC,
-  type SnapshotHeader,
-  type SnapshotLease,
-  VERSION,
-} from './snapshot-format.ts';
-import { sortedSlots } from './snapshot-sort.ts';
+import { END, KEY_MODES, KIND_DELETE, KIND_JSON, MAGIC, type SnapshotHeader, VERSION } from './snapshot-format.ts';
+import { sortedPlaces } from './snapshot-sort.ts';
 import { rowUnits, StepLength } from './snapshot-steps.ts';
 import { SnapshotValues } from './snapshot-values.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
@@ -24,7 +17,8 @@ export interface SnapshotSource<V, K extends Key> {
   readonly mvcc: Mvcc<V, K>;
   readonly identity: string;
   readonly wallTimeMs: number;
-  readonly leases: readonly SnapshotLease[];
+  /** As they are now; read in the course of the work. */
+  readonly leases: Iterable<LeaseDump>;
 }
 
 /**
@@ -75,18 +69,24 @@ function* rows<V, K extends Key>(
   length: StepLength,
 ): Generator<void, void> {
   const { core } = state;
-  const slots: number[] = [];
-  const ranks: number[] = [];
-  // Nothing is older than the first revision. Keys that come while this runs are younger than C.
-  for (const id of compactRevision > 1 ? state.keyIds() : []) {
-    const slot = core.slotAt(id, compactRevision);
+  // Nothing is older than the first revision. Keys that come while this runs are younger than C, whatever id they get: the
+  // end is fixed, or it would never be reached while keys come faster than they are looked at.
+  const end = compactRevision > 1 ? state.keyIdsEnd : 0;
+  // As long as they can get, once: what grows is copied, all of it in one step.
+  const slots = new Uint32Array(end);
+  const ranks = new Float64Array(end);
+  let count = 0;
+  for (let id = 0; id < end; id++) {
+    const slot = state.hasKeyId(id) ? core.slotAt(id, compactRevision) : -1;
     if (slot >= 0 && !core.isTombstone(slot) && core.commitRevision(slot) < compactRevision) {
-      slots.push(slot);
-      ranks.push(core.modRevision(slot));
+      slots[count] = slot;
+      ranks[count++] = core.modRevision(slot);
     }
     if (length.isOver(LOOK_UNITS)) yield;
   }
-  for (const slot of yield* sortedSlots(slots, ranks, length)) if (length.isOver(writer.row(slot))) yield;
+  for (const place of yield* sortedPlaces(ranks.subarray(0, count), length)) {
+    if (length.isOver(writer.row(slots[place] as number))) yield;
+  }
   writer.end();
 }
 
@@ -142,7 +142,7 @@ class RowWriter<V, K extends Key> {
     bytes.number(header.watchFloor);
   }
 
-  lease({ id, ttlMs, remainingMs, keyed }: SnapshotLease): void {
+  lease({ id, ttlMs, remainingMs, keyed }: LeaseDump): void {
     this.bytes.text(id);
     this.bytes.number(ttlMs);
     this.bytes.number(remainingMs);
@@ -179,7 +179,7 @@ class RowWriter<V, K extends Key> {
     bytes.text(lease === '0' ? '' : lease);
     if (typeof content === 'string') bytes.text(content);
     else bytes.bytes(content);
-    return rowUnits(bytes.length - before);
+    return rowUnits(bytes.length - before, kind === KIND_JSON);
   }
 
   #key(slot: number): void {

@@ -1,5 +1,5 @@
+import { DIGEST_BYTES } from '../core/digest.ts';
 import { SnapshotError } from '../types/errors.ts';
-import type { LeaseId } from '../types/lease.ts';
 import type { Revision } from '../types/revision.ts';
 
 /**
@@ -15,7 +15,7 @@ export const MAGIC: Uint8Array = Uint8Array.of(0x89, 0x50, 0x4c, 0x4d, 0x53, 0x4
 export const VERSION = 1;
 /** Magic and version: what stays as it is in every version to come. */
 export const PREAMBLE_BYTES = 12;
-export const CHECKSUM_BYTES = 16;
+export const CHECKSUM_BYTES: number = DIGEST_BYTES;
 
 /** First byte of a row or a change: what it is, and, of a put, what its value is. */
 export const END = 0;
@@ -41,14 +41,6 @@ export interface SnapshotHeader {
   /** -1: never compacted, so that a first compact(0) is legal. */
   readonly compactRevision: Revision;
   readonly watchFloor: Revision;
-}
-
-/** A lease when the snapshot was begun. Its keys say themselves that they are attached to it. */
-export interface SnapshotLease {
-  readonly id: LeaseId;
-  readonly ttlMs: number;
-  readonly remainingMs: number;
-  readonly keyed: boolean;
 }
 
 const OPEN = 'open a store from a snapshot';

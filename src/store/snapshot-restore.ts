@@ -1,4 +1,5 @@
 import type { LeaseId } from '../types/lease.ts';
+import type { LeaseDump } from '../types/lease-dump.ts';
 import { isLeaseId } from '../types/lease-id.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import { type Change, type Commit, tombstone } from './commit.ts';
@@ -13,10 +14,10 @@ import {
   FORM_PLAIN,
   KEY_MODES,
   KIND_DELETE,
+  KIND_JSON,
   MAGIC,
   PREAMBLE_BYTES,
   type SnapshotHeader,
-  type SnapshotLease,
   VERSION,
 } from './snapshot-format.ts';
 import { SnapshotReader } from './snapshot-reader.ts';
@@ -28,7 +29,14 @@ const OPEN = 'open a store from a snapshot';
 const ROWS_MAX = 1024;
 /** Work for a row or a change: it is checked, published, and leaves the log again. */
 const ROW_UNITS = 3;
-const VERSION_MAX = 0xffffffff;
+/** More for one that has a lease. */
+const LEASE_UNITS = 3;
+/**
+ * What a snapshot leaves to the store it becomes: revisions, and versions of a key, that can still be made. Numbers above
+ * would be made twice, since they are no safe integers, or no 32 bits.
+ */
+const REVISION_MAX = Number.MAX_SAFE_INTEGER - 2 ** 32;
+const VERSION_MAX = 2 ** 32 - 2 ** 20;
 
 export interface RestoreTarget<V, K extends Key> {
   /** Of an empty store. */
@@ -41,7 +49,7 @@ export interface RestoreTarget<V, K extends Key> {
 export interface Restored {
   readonly identity: string;
   readonly wallTimeMs: number;
-  readonly leases: readonly SnapshotLease[];
+  readonly leases: readonly LeaseDump[];
   /** Lease by key text, of the newest state. */
   readonly attached: ReadonlyMap<string, LeaseId>;
 }
@@ -67,7 +75,7 @@ export function* restoreSteps<V, K extends Key>(
   }
   const reader = new RowReader(mvcc, new SnapshotReader(snapshot, PREAMBLE_BYTES, end));
   const header = reader.header();
-  const leases: SnapshotLease[] = [];
+  const leases: LeaseDump[] = [];
   for (let lease = reader.lease(); lease !== undefined; lease = reader.lease()) {
     leases.push(lease);
     if (length.isOver(rowUnits(0))) yield;
@@ -188,7 +196,7 @@ class RowReader<V, K extends Key> {
     return header;
   }
 
-  lease(): SnapshotLease | undefined {
+  lease(): LeaseDump | undefined {
     const reader = this.#reader;
     const id = reader.text();
     if (id === '') return undefined;
@@ -235,7 +243,7 @@ class RowReader<V, K extends Key> {
     const lease = this.#lease();
     const cell = this.#values.toCell(kind, reader);
     this.#attach(text, lease);
-    this.units = ROW_UNITS * rowUnits(reader.position - before);
+    this.units = ROW_UNITS * rowUnits(reader.position - before, kind === KIND_JSON) + (lease === '0' ? 0 : LEASE_UNITS);
     return { text, type: 'put', cell, createRevision, modRevision, version, lease };
   }
 
@@ -263,6 +271,7 @@ class RowReader<V, K extends Key> {
 function checkHeader({ identity, revision, compactRevision, watchFloor }: SnapshotHeader): void {
   if (identity === '') throw badSnapshot('the snapshot has no identity');
   if (revision < 1) throw badSnapshot('the revision of the snapshot is 0');
+  if (revision > REVISION_MAX) throw badSnapshot(`the revision of the snapshot is above ${REVISION_MAX}`);
   if (compactRevision > revision) throw badSnapshot('the snapshot is compacted above its revision');
   const isFloor = watchFloor === compactRevision || watchFloor === compactRevision + 1;
   if (!isFloor) throw badSnapshot('watches of the snapshot cannot start where its history does');

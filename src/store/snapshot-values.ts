@@ -12,7 +12,7 @@ import {
   type SnapshotHeader,
 } from './snapshot-format.ts';
 import type { SnapshotReader } from './snapshot-reader.ts';
-import { EncodedValues, TrustedValues, type ValuePolicy } from './values.ts';
+import type { ValuePolicy } from './values.ts';
 
 /** A value as a snapshot has it. */
 export interface SnapshotValue {
@@ -21,6 +21,7 @@ export interface SnapshotValue {
 }
 
 const CREATE = 'create a snapshot';
+const OPEN = 'open a store from a snapshot';
 const KEY_CHARS_MAX = 100;
 
 /**
@@ -40,14 +41,14 @@ export class SnapshotValues {
 
   constructor(policy: ValuePolicy<unknown>) {
     this.#policy = policy;
-    this.form = policy instanceof EncodedValues ? FORM_CODEC : FORM_PLAIN;
+    this.form = policy.form === 'encoded' ? FORM_CODEC : FORM_PLAIN;
   }
 
   /** Throws `ValueError` for a shared value that has no bytes, and what a getter of it throws. */
   fromCell(cell: unknown, key: () => Key): SnapshotValue {
     if (this.form === FORM_CODEC) return { kind: KIND_CODEC, content: this.#policy.bytes(cell) };
     if (cell instanceof Uint8Array) return { kind: KIND_BYTES, content: cell };
-    const data = this.#policy instanceof TrustedValues ? dataOf(cell, key) : cell;
+    const data = this.#policy.form === 'trusted' ? dataOf(cell, key) : cell;
     if (typeof data === 'string') return { kind: KIND_TEXT, content: data };
     return { kind: KIND_JSON, content: JSON.stringify(data) };
   }
@@ -95,7 +96,7 @@ function dataOf(cell: unknown, key: () => Key): unknown {
 
 function parse(text: string): unknown {
   try {
-    return frozenCopy(JSON.parse(text), CREATE);
+    return frozenCopy(JSON.parse(text), OPEN);
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof ValueError)) throw error;
     throw badSnapshot('a value in the snapshot is not JSON data', error);

@@ -8,7 +8,7 @@ const NUMBER_BYTES_MAX = 8;
 /** A call of the encoder is dearer than so many units one by one. */
 const LOOP_UNITS_MAX = 48;
 /** Work for each byte that is copied. */
-const BYTE_UNITS = 0.0002;
+const BYTE_UNITS = 0.0005;
 
 /** Bytes of a snapshot in the making: chunks, put together at the end, so that growing never copies what is there. */
 export class SnapshotWriter {

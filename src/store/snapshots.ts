@@ -1,57 +1,59 @@
 import type { Clock } from '../types/clock.ts';
 import { ClosedError, StoreFullError } from '../types/errors.ts';
+import type { LeaseDump } from '../types/lease-dump.ts';
 import type { Key } from '../types/revision.ts';
 import type { Commit } from './commit.ts';
-import { Compactor } from './compactor.ts';
+import type { Compactor } from './compactor.ts';
 import type { Mvcc } from './mvcc.ts';
 import { snapshotSteps } from './snapshot-create.ts';
-import type { SnapshotLease } from './snapshot-format.ts';
 import { type Restored, restoreSteps } from './snapshot-restore.ts';
 import { StepRunner } from './snapshot-steps.ts';
 
-/** Slice of compaction for a commit that waits for the memory. */
-const SLICE_ENTRIES = 4096;
 /** What a lease has left after a restore, if it had that much: time for its holder to hear of the new store. */
 const GRACE_MS = 1000;
 
 export interface SnapshotsOptions<V, K extends Key> {
   readonly mvcc: Mvcc<V, K>;
   readonly clock: Clock;
+  /** The one of the store: who needs memory has to find there what was held back. */
+  readonly compactor: Pick<Compactor, 'start' | 'sliceNow'>;
 }
 
 /**
  * Snapshots that are being made of a store, and the one that it is made of.
  *
  * While one is made, compaction goes on logically, and physically up to the low watermark of when it was begun; the rest is
- * done after. So the memory of a store that is written much may be full sooner. A write is then a `StoreFullError`; the end
+ * done after, by the compactor of the store. So the memory of a store that is written much may be full sooner. A write is then a `StoreFullError`; the end
  * of a lease, which cannot wait, ends the snapshots instead.
  */
 export class Snapshots<V, K extends Key> {
   readonly #mvcc: Mvcc<V, K>;
   readonly #clock: Clock;
   readonly #runner: StepRunner;
-  /** Does what was held back; that of the applier believes to be done. */
-  readonly #compactor: Compactor;
+  readonly #compactor: Pick<Compactor, 'start' | 'sliceNow'>;
   #isClosed = false;
 
-  constructor({ mvcc, clock }: SnapshotsOptions<V, K>) {
+  constructor({ mvcc, clock, compactor }: SnapshotsOptions<V, K>) {
     this.#mvcc = mvcc;
     this.#clock = clock;
     this.#runner = new StepRunner(clock);
-    this.#compactor = new Compactor({ clock, step: (budget) => mvcc.state.compactStep(budget) });
+    this.#compactor = compactor;
   }
 
   create(
-    store: { readonly identity: string; readonly leases: readonly SnapshotLease[] },
+    store: { readonly identity: string; readonly leases: () => IterableIterator<LeaseDump> },
     signal: AbortSignal | undefined,
   ): Promise<Uint8Array> {
     const mvcc = this.#mvcc;
+    const wallTimeMs = this.#clock.wallTime();
+    const leases = store.leases();
     const release = mvcc.state.hold(mvcc.window.compactRevision);
     const onEnd = () => {
+      leases.return?.();
       release();
       if (!this.#isClosed) this.#compactor.start();
     };
-    const steps = snapshotSteps({ mvcc, ...store, wallTimeMs: this.#clock.wallTime() });
+    const steps = snapshotSteps({ mvcc, identity: store.identity, wallTimeMs, leases });
     return this.#runner.run(steps, { signal, onEnd });
   }
 
@@ -69,14 +71,13 @@ export class Snapshots<V, K extends Key> {
   /** Gives up the snapshots that are being made, for a commit that needs the memory now; `false` if there is none. */
   giveWay({ max, limit }: StoreFullError): boolean {
     if (!this.#runner.fail(new StoreFullError('create a snapshot', max, { limit }))) return false;
-    while (!this.#mvcc.state.compactStep(SLICE_ENTRIES));
+    while (this.#compactor.sliceNow());
     return true;
   }
 
   close(): void {
     this.#isClosed = true;
     this.#runner.fail(new ClosedError('create a snapshot'));
-    this.#compactor.stop();
   }
 }
 
@@ -85,7 +86,7 @@ export class Snapshots<V, K extends Key> {
  * no lease begins anew (store:R45). But none is dead before its holder could know that there is a store again, whatever the
  * wall time says: it has what it had left, or a second of that.
  */
-function aged(lease: SnapshotLease, passedMs: number): SnapshotLease {
+function aged(lease: LeaseDump, passedMs: number): LeaseDump {
   const { remainingMs } = lease;
   const least = Math.min(remainingMs, GRACE_MS);
   return { ...lease, remainingMs: Math.max(least, Math.min(remainingMs, Math.ceil(remainingMs - passedMs))) };

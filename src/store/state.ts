@@ -212,9 +212,14 @@ export class VersionedState {
     return this.#texts[this.#core.keyOf(slot)] as string;
   }
 
-  /** Ids of all keys that have versions; keys may come and go while they are walked. */
-  keyIds(): Iterable<number> {
-    return this.#ids.values();
+  /** All ids of keys are below. Those of keys that are gone are given out again. */
+  get keyIdsEnd(): number {
+    return this.#texts.length;
+  }
+
+  /** Whether some key with versions has this id. */
+  hasKeyId(id: number): boolean {
+    return this.#texts[id] !== '';
   }
 
   hasKey(text: string): boolean {

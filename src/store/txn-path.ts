@@ -1,5 +1,6 @@
 import { compareBytes } from '../core/key-order.ts';
 import { KeyNotFoundError } from '../types/errors.ts';
+import { compareLeaseIds } from '../types/lease-id.ts';
 import type { Key } from '../types/revision.ts';
 import type { CompareResult } from '../types/txn.ts';
 import type { Mvcc } from './mvcc.ts';
@@ -76,10 +77,8 @@ function slotHolds<V, K extends Key>(mvcc: Mvcc<V, K>, compare: PreparedCompare,
       // A missing key's value satisfies nothing, not even `!=` (store:R17).
       if (slot < 0) return false;
       return outcome(compareBytes(values.bytes(state.cellAt(slot)), compare.value as Uint8Array), compare.result);
-    case 'lease': {
-      const difference = BigInt(slot < 0 ? '0' : state.leaseAt(slot)) - BigInt(compare.value as string);
-      return outcome(Number(difference > 0n) - Number(difference < 0n), compare.result);
-    }
+    case 'lease':
+      return outcome(compareLeaseIds(slot < 0 ? '0' : state.leaseAt(slot), compare.value as string), compare.result);
     case 'create':
       return outcome((slot < 0 ? 0 : core.createRevision(slot)) - (compare.value as number), compare.result);
     case 'mod':

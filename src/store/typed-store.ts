@@ -1,17 +1,21 @@
 import { ClosedError, UnsupportedError } from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
+  KeepAliveResult,
   Lease,
   LeaseId,
   LeaseStatus,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
+import { checkLeaseId } from '../types/lease-id.ts';
+import { checkTtl } from '../types/lease-ttl.ts';
 import type { Pin, PinOptions } from '../types/pin.ts';
 import type {
   DeleteOptions,
   DeleteResult,
   GetOptions,
+  PutAllResult,
   PutEntry,
   PutOptions,
   PutResult,
@@ -27,6 +31,7 @@ import type { Watch, WatchOptions } from '../types/watch.ts';
 import {
   checkCompact,
   checkExpect,
+  checkFlag,
   checkMembers,
   checkOptions,
   checkRange,
@@ -49,6 +54,7 @@ import { get, range } from './read.ts';
 import { checkTxnBytes } from './size-checks.ts';
 import { runUpdate } from './update.ts';
 import { CodecValues, type ValuePolicy } from './values.ts';
+import { checkWatchOptions } from './watch-checks.ts';
 
 /**
  * What users hold: checks requests at the door, encodes them, and hands them to the engine. The whole store and each
@@ -120,10 +126,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     }
   }
 
-  async putAll(
-    entries: readonly PutEntry<V, K>[],
-    options: SignalOptions = NO_OPTIONS,
-  ): Promise<{ revision: Revision }> {
+  async putAll(entries: readonly PutEntry<V, K>[], options: SignalOptions = NO_OPTIONS): Promise<PutAllResult> {
     const action = 'put keys';
     this.#beginWrite(action);
     try {
@@ -135,10 +138,11 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
         return preparePut(this.#mvcc, entry.key, entry.value, entry, action);
       });
       const txn = { compare: [], then, else: [] };
-      checkDuplicates(txn, (text) => this.#mvcc.keys.key(text), action);
+      checkDuplicates(txn, this.#mvcc.keys, action);
       checkTxnBytes(this.#mvcc, txn, this.#engine.limits.txnBytes, action);
       const answer = this.#engine.txn(this.#mvcc, txn, { action, signal: options.signal });
-      return answer instanceof Promise ? answer.then(({ revision }) => ({ revision })) : { revision: answer.revision };
+      const hasOwn = then.some(({ lease }) => lease.type === 'own');
+      return answer instanceof Promise ? answer.then((one) => putAllResult(one, hasOwn)) : putAllResult(answer, hasOwn);
     } finally {
       this.#engine.endWrite();
     }
@@ -153,7 +157,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       const expected = checkExpect(expect, action);
       signal?.throwIfAborted();
       const resolved = this.#mvcc.resolve(deleteRange(target, expected !== undefined, action), action);
-      const request = { type: 'delete', range: resolved, prevKv: prevKv === true } as const;
+      const request = { type: 'delete', range: resolved, prevKv: checkFlag('prevKv', prevKv, action) } as const;
       return this.#engine.delete(this.#mvcc, request, expected, { action, signal });
     } finally {
       this.#engine.endWrite();
@@ -174,8 +178,11 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     }
   }
 
-  update<R>(fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>, options: UpdateOptions = {}): Promise<UpdateResult<R>> {
-    return runUpdate(this, fn, options);
+  async update<R>(
+    fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>,
+    options: UpdateOptions = {},
+  ): Promise<UpdateResult<R>> {
+    return runUpdate(this, fn, options, (action) => this.#checkOpen(action));
   }
 
   watch(selected: KeyRange<K>, options: WatchOptions = NO_OPTIONS): Watch<V, K> {
@@ -184,13 +191,13 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     checkRange(selected, action);
     const resolved = this.#mvcc.resolve(selected, action);
     this.#engine.checkCovers(resolved, action);
+    checkWatchOptions(resolved, options);
     return this.#engine.watch(this.#mvcc, resolved, options);
   }
 
   async compact(revision: Revision, options: SignalOptions = NO_OPTIONS): Promise<CompactResult> {
     const action = 'compact';
-    this.#beginWrite(action);
-    this.#engine.endWrite();
+    this.#checkNotWriting(action);
     checkOptions(options, SIGNAL_NAMES, action);
     options.signal?.throwIfAborted();
     checkCompact(revision, action);
@@ -203,16 +210,21 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   }
 
   async grantLease(options: GrantLeaseOptions & SignalOptions): Promise<Lease> {
-    const call = this.#leaseCall('grant a lease', options, GRANT_NAMES);
-    return this.#engine.grantLease(options, call);
+    const action = 'grant a lease';
+    const call = this.#leaseCall(action, options, GRANT_NAMES);
+    const { ttlMs, id } = options;
+    checkTtl(ttlMs, action);
+    return this.#engine.grantLease(id === undefined ? { ttlMs } : { ttlMs, id: checkLeaseId(id, action) }, call);
   }
 
   async revokeLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<RevokeLeaseResult> {
-    return this.#engine.revokeLease(id, this.#leaseCall('revoke a lease', options, SIGNAL_NAMES));
+    const call = this.#leaseCall('revoke a lease', options, SIGNAL_NAMES);
+    return this.#engine.revokeLease(checkLeaseId(id, call.action), call);
   }
 
-  async keepAliveLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<{ readonly ttlMs: number }> {
-    return this.#engine.keepAliveLease(id, this.#leaseCall('keep a lease alive', options, SIGNAL_NAMES));
+  async keepAliveLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<KeepAliveResult> {
+    const call = this.#leaseCall('keep a lease alive', options, SIGNAL_NAMES);
+    return this.#engine.keepAliveLease(checkLeaseId(id, call.action), call);
   }
 
   async leaseTimeToLive(
@@ -220,7 +232,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     options: TimeToLiveOptions & SignalOptions = NO_OPTIONS,
   ): Promise<LeaseStatus | undefined> {
     const call = this.#leaseCall('read a lease', options, TTL_NAMES);
-    return this.#engine.leaseTimeToLive(id, options, call);
+    const keys = checkFlag('keys', options.keys, call.action);
+    return this.#engine.leaseTimeToLive(checkLeaseId(id, call.action), { keys }, call);
   }
 
   async leases(options: SignalOptions = NO_OPTIONS): Promise<readonly LeaseId[]> {
@@ -267,9 +280,14 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     this.#engine.beginWrite(action);
   }
 
-  #leaseCall(action: string, options: SignalOptions, names: ReadonlySet<string>) {
+  /** For what changes something and runs no user code: not from inside a write or a codec (M8). */
+  #checkNotWriting(action: string): void {
     this.#beginWrite(action);
     this.#engine.endWrite();
+  }
+
+  #leaseCall(action: string, options: SignalOptions, names: ReadonlySet<string>) {
+    this.#checkNotWriting(action);
     checkOptions(options, names, action);
     options.signal?.throwIfAborted();
     return { action, signal: options.signal };
@@ -288,4 +306,10 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   #checkPart(action: string): void {
     if (this.#isClosed && this.#isPart) throw new ClosedError(action);
   }
+}
+
+/** `hasOwn`: whether any put makes a lease. */
+function putAllResult({ revision, responses }: TxnResult<unknown, Key>, hasOwn: boolean): PutAllResult {
+  if (!hasOwn) return { revision };
+  return { revision, leases: responses.map((one) => (one.type === 'put' ? one.lease : undefined)) };
 }

@@ -1,13 +1,16 @@
+import { byteText } from '../core/key-order.ts';
 import { CompactedError, ConflictError } from '../types/errors.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import type { Compare, Operation } from '../types/txn.ts';
 import type { Isolation, UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
-import { checkOptions } from './checks.ts';
+import { checkMembers, checkOptions, LEASE_NAMES } from './checks.ts';
+import { checkValue, prepareLease } from './prepare-put.ts';
 
 const ACTION = 'update';
 const RETRIES_DEFAULT = 100;
 const NAMES: ReadonlySet<string> = new Set<keyof UpdateOptions>(['isolation', 'retries', 'signal']);
+const PUT_NAMES: ReadonlySet<string> = new Set(LEASE_NAMES);
 const ISOLATIONS: readonly Isolation[] = [
   'serializable-snapshot',
   'serializable',
@@ -27,7 +30,9 @@ export async function runUpdate<V, K extends Key, R>(
   store: UpdatedStore<V, K>,
   fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>,
   options: UpdateOptions,
+  checkOpen: (action: string) => void,
 ): Promise<UpdateResult<R>> {
+  checkOpen(ACTION);
   checkOptions(options, NAMES, ACTION);
   const { isolation = 'serializable-snapshot', retries = RETRIES_DEFAULT, signal } = options;
   if (typeof fn !== 'function') throw new TypeError(`Cannot ${ACTION}: fn is not a function`);
@@ -51,6 +56,7 @@ export async function runUpdate<V, K extends Key, R>(
       run.end();
     }
     signal?.throwIfAborted();
+    checkOpen(ACTION);
     const { succeeded, revision } = await store.txn(run.request(), signal === undefined ? {} : { signal });
     if (succeeded) return { revision, value, attempts };
     if (attempts > retries) throw run.conflict();
@@ -87,8 +93,12 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
   }
 
   put(key: K, value: V, options: Parameters<UpdateTxn<V, K>['put']>[2] = {}): void {
-    this.#checkRunning('put a key');
-    this.#writes.set(nameOf(key), { ...options, type: 'put', key: ownKey(key), value });
+    const action = 'put a key';
+    this.#checkRunning(action);
+    checkMembers(options, PUT_NAMES, action, 'the options are not an object', 'option');
+    prepareLease(options, action);
+    checkValue(value, action);
+    this.#writes.set(nameOf(key), { ...options, type: 'put', key: ownKey(key), value: ownValue(value) });
   }
 
   delete(key: K): void {
@@ -116,12 +126,25 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
       const actualRevision = this.#store.get(key)?.modRevision ?? 0;
       if (actualRevision !== expectedRevision) return conflictOf(key, expectedRevision, actualRevision);
     }
-    for (const { key } of this.#writes.values()) {
+    const written = this.#isolation === 'serializable-snapshot' ? this.#writes.values() : [];
+    for (const { key } of written) {
       const actualRevision = this.#store.get(key)?.modRevision ?? 0;
-      if (actualRevision > this.#first) return conflictOf(key, this.#first, actualRevision);
+      if (actualRevision > this.#first) return conflictOf(key, this.#revisionAtFirst(key), actualRevision);
     }
-    const [one] = [...this.#reads.values(), ...this.#writes.values()];
-    return conflictOf((one as { readonly key: K }).key, this.#first, this.#store.revision);
+    // What had changed is as it was again: a key that was made and deleted since.
+    const [read] = this.#reads.values();
+    const [{ key }] = [...this.#reads.values(), ...this.#writes.values()] as unknown as [{ readonly key: K }];
+    return conflictOf(key, read?.kv?.modRevision ?? 0, this.#store.get(key)?.modRevision ?? 0);
+  }
+
+  /** The mod revision of a key at the first read; the newest that it can have been if that is compacted by now. */
+  #revisionAtFirst(key: K): Revision {
+    try {
+      return this.#store.get(key, { revision: this.#first })?.modRevision ?? 0;
+    } catch (error) {
+      if (!(error instanceof CompactedError)) throw error;
+      return this.#first;
+    }
   }
 
   #compares(): Compare<V, K>[] {
@@ -162,11 +185,16 @@ function conflictOf(key: Key, expectedRevision: Revision, actualRevision: Revisi
   return new ConflictError(ACTION, { key, expectedRevision, actualRevision });
 }
 
-/** A Map key: byte keys as their bytes, told apart from text. */
+/** A Map key. One store has one type of keys, so bytes as text and text never meet. */
 function nameOf(key: Key): string {
-  return typeof key === 'string' ? key : `bytes:${key}`;
+  return key instanceof Uint8Array ? byteText(key) : key;
 }
 
 function ownKey<K extends Key>(key: K): K {
   return (key instanceof Uint8Array ? new Uint8Array(key) : key) as K;
+}
+
+/** Bytes are copied like in any put; other values are kept as they are until the function has returned. */
+function ownValue<V>(value: V): V {
+  return (value instanceof Uint8Array ? new Uint8Array(value) : value) as V;
 }

@@ -6,11 +6,15 @@ import { freezePlain, measuredCopy } from './json-data.ts';
 import { utf8Length } from './keyspace.ts';
 import { checkTextBytes, checkValueBytes } from './size-value.ts';
 
+/** What cells are: `plain` private copies, `trusted` what was put in itself, `encoded` a codec's bytes. */
+export type ValueForm = 'plain' | 'trusted' | 'encoded';
+
 /**
  * How a store keeps values: what is put in (`admit`), what is handed out (`read`), and their bytes when needed.
  * The *cell* it makes is opaque to everybody else. `admit` runs before the commit section, so a throw changes nothing.
  */
 export interface ValuePolicy<V> {
+  readonly form: ValueForm;
   /** One for all policies of a store. */
   readonly scope: CodecScope;
   /** Most bytes of a value that is put in; what a backend or a snapshot sent is not bounded by it. */
@@ -71,6 +75,7 @@ const KEY_CHARS_MAX = 100;
  * protect them), plain JSON data as a deep-frozen private copy (M34). The caller's object is never frozen.
  */
 export class PlainValues<V> implements ValuePolicy<V> {
+  readonly form: ValueForm = 'plain';
   readonly scope: CodecScope = new CodecScope();
   readonly bytesMax: number;
   readonly #encoder = new TextEncoder();
@@ -138,6 +143,8 @@ export class PlainValues<V> implements ValuePolicy<V> {
  * them, which is what those who trust them want to save, so only strings and bytes are measured.
  */
 export class TrustedValues<V> extends PlainValues<V> {
+  override readonly form = 'trusted';
+
   override admit(value: V, action: string): unknown {
     if (typeof value === 'string') checkTextBytes(value, this.bytesMax, action);
     else if (value instanceof Uint8Array) checkValueBytes(value.length, this.bytesMax, action);
@@ -150,6 +157,11 @@ export class TrustedValues<V> extends PlainValues<V> {
 
   override read(cell: unknown): V {
     return cell as V;
+  }
+
+  /** `toJSON` of a shared value is user code. */
+  override bytes(cell: unknown): Uint8Array {
+    return this.scope.run(() => super.bytes(cell));
   }
 
   override isShareable(_cell: unknown): boolean {
@@ -169,6 +181,7 @@ interface EncodedCell {
  * cannot protect (bytes, a Map, a class instance) is decoded anew for each read.
  */
 export class EncodedValues<V> implements ValuePolicy<V> {
+  readonly form = 'encoded';
   readonly scope: CodecScope = new CodecScope();
   readonly bytesMax: number;
   readonly #codec: Codec<V>;
@@ -240,6 +253,11 @@ export class CodecValues<V> implements ValuePolicy<V> {
     this.scope = store.scope;
     this.#store = store;
     this.#codec = codec;
+  }
+
+  /** That of the whole store: its cells are the same. */
+  get form(): ValueForm {
+    return this.#store.form;
   }
 
   admit(value: V, action: string): unknown {

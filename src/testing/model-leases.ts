@@ -38,7 +38,6 @@ export class ModelLeases {
   grant(ttlMs: number, id: LeaseId | undefined, now: number): LeaseEntry {
     checkTtl(ttlMs);
     if (id !== undefined) checkLeaseId(id);
-    if (id === '0') throw new RangeError('a lease id from 1 on');
     if (id !== undefined && this.#entries.has(id)) throw new LeaseExistsError('grant', id);
     this.checkRoom(1);
     return this.#add(ttlMs, id ?? this.newId(), false, now);
@@ -115,10 +114,15 @@ export function checkTtl(ttlMs: number): void {
   }
 }
 
-/** Decimal text of a number of 63 bits, written in one way only. */
+/** Decimal text of a number of 63 bits, written in one way only; 0 is none. */
 export function checkLeaseId(id: LeaseId): void {
-  if (typeof id !== 'string' || !/^(0|[1-9]\d*)$/.test(id)) throw new TypeError('a lease id');
-  if (BigInt(id) > LEASE_ID_MAX) throw new RangeError('a lease id');
+  if (typeof id !== 'string') throw new TypeError('a lease id');
+  if (!/^[1-9]\d*$/.test(id) || BigInt(id) > LEASE_ID_MAX) throw new RangeError('a lease id');
+}
+
+/** Where '0' says that there is no lease. */
+export function checkLeaseIdOrNone(id: LeaseId): void {
+  if (id !== '0') checkLeaseId(id);
 }
 
 export function compareIds(a: LeaseId, b: LeaseId): number {

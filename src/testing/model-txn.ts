@@ -5,7 +5,7 @@ import type { Key, KeyRange, Revision } from '../types/revision.ts';
 import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
 import { compareHolds, type DraftBase } from './model-draft.ts';
 import { bytesOf, type ModelKeys, type Predicate } from './model-keys.ts';
-import { checkLeaseId, checkTtl } from './model-leases.ts';
+import { checkLeaseIdOrNone, checkTtl } from './model-leases.ts';
 import { safeInteger, selectRows } from './model-rows.ts';
 
 /** Bounds of one request. */
@@ -18,7 +18,7 @@ export interface RequestLimits {
 /** What a put of any kind is given. */
 export interface PutShape<V, K extends Key> extends LeaseAttachment {
   readonly key: K;
-  readonly value?: V;
+  readonly value?: V | undefined;
 }
 
 /** Checks of a request that need no state: all of it, also branches that do not run. In this order. */
@@ -42,7 +42,7 @@ export class RequestChecks<V, K extends Key> {
 
   putAll(entries: readonly PutShape<V, K>[]): void {
     for (const entry of entries) this.put(entry);
-    const then = entries.map((entry) => ({ type: 'put', ...entry }) as const);
+    const then = entries.map((entry) => ({ type: 'put', ...entry }) as Operation<V, K>);
     this.#duplicates(then);
     this.#size(this.#txnBytes({ then }));
   }
@@ -68,7 +68,7 @@ export class RequestChecks<V, K extends Key> {
   #compare(compare: Compare<V, K>): void {
     this.#keys.has(compare);
     if (compare.target === 'value') this.#value(compare.value);
-    else if (compare.target === 'lease') checkLeaseId(compare.value);
+    else if (compare.target === 'lease') checkLeaseIdOrNone(compare.value);
     else if (!Number.isSafeInteger(compare.value)) throw new RangeError('compare.value');
   }
 
@@ -76,10 +76,12 @@ export class RequestChecks<V, K extends Key> {
     this.#keys.id(key);
     if (lease !== undefined && ttlMs !== undefined) throw new TypeError('lease and ttlMs exclude each other');
     if (ignoreLease === true && (lease ?? ttlMs) !== undefined) throw new TypeError('ignoreLease excludes a lease');
-    if (lease !== undefined) checkLeaseId(lease);
+    if (lease !== undefined) checkLeaseIdOrNone(lease);
     if (ttlMs !== undefined) checkTtl(ttlMs);
-    if (ignoreValue !== true) this.#value(value as V);
-    else if (value !== undefined) throw new TypeError('ignoreValue excludes a value');
+    if (ignoreValue !== true) {
+      if (value === undefined) throw new TypeError('a value');
+      this.#value(value);
+    } else if (value !== undefined) throw new TypeError('ignoreValue excludes a value');
   }
 
   #value(value: V): void {
@@ -165,7 +167,7 @@ export function checkPath<V, K extends Key>(state: PathState<V, K>, operations: 
   for (const operation of operations) {
     if (operation.type === 'range') state.readable(operation.revision);
     else if (operation.type === 'put') {
-      checkPut(state, operation);
+      checkPut<V, K>(state, operation);
       if (operation.ttlMs !== undefined) leases++;
     } else if (operation.type === 'txn') {
       const { compare = [], then = [], else: otherwise = [] } = operation;

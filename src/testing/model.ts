@@ -1,12 +1,20 @@
 import type { Codec } from '../types/codec.ts';
 import { ConflictError } from '../types/errors.ts';
-import type { GrantLeaseOptions, LeaseId, LeaseStatus, RevokeLeaseResult, TimeToLiveOptions } from '../types/lease.ts';
+import type {
+  GrantLeaseOptions,
+  KeepAliveResult,
+  LeaseId,
+  LeaseStatus,
+  RevokeLeaseResult,
+  TimeToLiveOptions,
+} from '../types/lease.ts';
 import type { Limits } from '../types/limits.ts';
 import type { PinOptions } from '../types/pin.ts';
 import type {
   DeleteOptions,
   DeleteResult,
   GetOptions,
+  PutAllResult,
   PutEntry,
   PutOptions,
   PutResult,
@@ -55,7 +63,7 @@ export interface ReferenceModel<V, K extends Key = string> {
   get(key: K, options?: GetOptions): KeyValue<V, K> | undefined;
   range(request: RangeRequest<K>): RangeResult<V, K>;
   put(key: K, value: V | undefined, options?: PutOptions): PutResult<V, K>;
-  putAll(entries: readonly PutEntry<V, K>[]): { readonly revision: Revision };
+  putAll(entries: readonly PutEntry<V, K>[]): PutAllResult;
   delete(range: K | KeyRange<K>, options?: DeleteOptions): DeleteResult<V, K>;
   txn(request: TxnRequest<V, K>): TxnResult<V, K>;
   compact(revision: Revision): CompactResult;
@@ -63,7 +71,7 @@ export interface ReferenceModel<V, K extends Key = string> {
   watch(range: KeyRange<K>, options?: WatchOptions): ModelWatch<V, K>;
   grantLease(options: GrantLeaseOptions): ModelLease;
   revokeLease(id: LeaseId): RevokeLeaseResult;
-  keepAliveLease(id: LeaseId): { readonly ttlMs: number };
+  keepAliveLease(id: LeaseId): KeepAliveResult;
   leaseTimeToLive(id: LeaseId, options?: TimeToLiveOptions): LeaseStatus | undefined;
   leases(): readonly LeaseId[];
 }
@@ -85,6 +93,8 @@ export function createReferenceModel<V = unknown, K extends Key = string>(
 ): ReferenceModel<V, K> {
   return new Model<V, K>(options);
 }
+
+type PutOperation<V, K extends Key> = Extract<Operation<V, K>, { type: 'put' }>;
 
 const LIMITS = {
   keyBytes: 65_535,
@@ -149,7 +159,7 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
 
   put(key: K, value: V | undefined, options: PutOptions = {}): PutResult<V, K> {
     const { signal: _, expect, ...how } = options;
-    const operation = { type: 'put', key, ...(value === undefined ? {} : { value }), ...how } as const;
+    const operation = { type: 'put', key, ...(value === undefined ? {} : { value }), ...how } as PutOperation<V, K>;
     this.#checks().put(operation);
     this.#current();
     this.#expect(expect, key);
@@ -158,11 +168,12 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
     return { revision, ...answer };
   }
 
-  putAll(entries: readonly PutEntry<V, K>[]): { readonly revision: Revision } {
+  putAll(entries: readonly PutEntry<V, K>[]): PutAllResult {
     this.#checks().putAll(entries as readonly PutShape<V, K>[]);
     this.#current();
-    const { revision } = this.#commit(entries.map((entry) => ({ type: 'put', ...entry })));
-    return { revision };
+    const { revision, responses } = this.#commit(entries.map((entry) => ({ type: 'put', ...entry })));
+    if (entries.every(({ ttlMs }) => ttlMs === undefined)) return { revision };
+    return { revision, leases: responses.map((one) => (one.type === 'put' ? one.lease : undefined)) };
   }
 
   delete(range: K | KeyRange<K>, options: DeleteOptions = {}): DeleteResult<V, K> {
@@ -213,7 +224,7 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
     return this.#end(this.#leases.require(id), 'revoked');
   }
 
-  keepAliveLease(id: LeaseId): { readonly ttlMs: number } {
+  keepAliveLease(id: LeaseId): KeepAliveResult {
     this.#current();
     const entry = this.#leases.require(id);
     entry.deadline = this.#now() + entry.ttlMs;

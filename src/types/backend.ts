@@ -4,7 +4,7 @@ import type { Revision } from './revision.ts';
 
 /**
  * The contract between the list manager and what stands behind it. **Experimental**: it may change before 1.0.
- * Promises B1-B10 are those of `docs/spec/list-manager.md`; a backend that breaks one is found out
+ * Promises B1-B12 are those of `docs/spec/list-manager.md`; a backend that breaks one is found out
  * (violations are counted and repaired) but can make reads older than they need be. `testBackend` of `plimsoll/testing`
  * checks all of it (`docs/backends.md`).
  *

@@ -29,6 +29,7 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `JSON_SYNTAX` | JsonSyntaxError | RFC 8259 | no |
  * | `VALUE` | ValueError | D7 | no |
  * | `INVARIANT` | InvariantError | a bug of Plimsoll | no |
+ * | `ASSERTION` | BackendAssertionError, of `plimsoll/testing` | a backend broke a promise (B1-B12) | no |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
  * Wrong types and out-of-range arguments are the platform's own TypeError and RangeError, naming the argument.
@@ -171,7 +172,10 @@ export class LeaseExistsError extends PlimsollError {
   }
 }
 
-/** Why a lease's signal aborted: it expired or was revoked; `revision` is the first one without its keys. */
+/**
+ * Why a lease's signal aborted: it expired or was revoked. `revision` is the first one without its keys; 0 on a replica
+ * whose lease ran out by the handle's own clock, or that was told only that it is gone, since its deletes are still to come.
+ */
 export class LeaseLostError extends PlimsollError {
   override readonly name: string = 'LeaseLostError';
   declare readonly code: 'LEASE_LOST';
@@ -224,7 +228,8 @@ export class SnapshotError extends PlimsollError {
 
 /**
  * The memory limit of the core, or `limits.storeBytes`, is reached. Nothing was written; compaction or deletes make room, and
- * where a pin holds compaction back, its release. No read throws it.
+ * where a pin holds compaction back, its release. Reads work at the limit; one alone may throw it: one that finds a lease
+ * due, in a store so full that even without any history the delete of one key does not fit. What is due is not shown.
  */
 export class StoreFullError extends PlimsollError {
   override readonly name: string = 'StoreFullError';

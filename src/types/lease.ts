@@ -1,3 +1,4 @@
+import type { SignalOptions } from './requests.ts';
 import type { Revision } from './revision.ts';
 
 /**
@@ -21,8 +22,10 @@ export interface Lease {
   /** What was granted; a backend may grant more than was asked for (store:R39). */
   readonly ttlMs: number;
   /**
-   * Aborts when the lease is gone, with a `LeaseLostError` as reason (`ClosedError` when the store closed). In a microtask of
-   * its own, after the deletes of its keys can be read (M8).
+   * Aborts when the lease is gone, with a `LeaseLostError` as reason (`ClosedError` when the store closed,
+   * `IdentityChangedError` when a replica's data were replaced). In a microtask of its own, after the deletes of its keys can
+   * be read (M8). But on a replica nobody tells of an expiry: the signal aborts by the handle's own clock, before the
+   * backend's deletes arrive, and the error's `revision` is 0.
    */
   readonly signal: AbortSignal;
   /**
@@ -30,15 +33,20 @@ export interface Lease {
    *
    * @throws `LeaseNotFoundError` for one that has expired or was revoked: it never revives
    */
-  keepAlive(): Promise<{ readonly ttlMs: number }>;
+  keepAlive(options?: SignalOptions): Promise<KeepAliveResult>;
   /** What is left of it; `undefined` when it is gone (etcd answers a TTL of -1). */
-  timeToLive(options?: TimeToLiveOptions): Promise<LeaseStatus | undefined>;
+  timeToLive(options?: TimeToLiveOptions & SignalOptions): Promise<LeaseStatus | undefined>;
   /**
    * Deletes its keys and forgets it.
    *
    * @throws `LeaseNotFoundError` for one that is gone
    */
-  revoke(): Promise<RevokeLeaseResult>;
+  revoke(options?: SignalOptions): Promise<RevokeLeaseResult>;
+}
+
+export interface KeepAliveResult {
+  /** What the lease has left now: all of it. */
+  readonly ttlMs: number;
 }
 
 export interface TimeToLiveOptions {

@@ -1,4 +1,7 @@
-/** Bounds of an embedded store's requests and contents. At a bound: a typed error, and nothing is written (store:R21). */
+/**
+ * Bounds of a store's requests; `storeBytes` and `leases` are for embedded stores only. At a bound: a typed error, and nothing
+ * is written (store:R21).
+ */
 export interface Limits {
   /** Bytes of a key, at most 65535. `LimitExceededError` above. @default 65535 */
   readonly keyBytes?: number;
@@ -16,11 +19,14 @@ export interface Limits {
   readonly txnBytes?: number;
   /**
    * Bytes of the retained values, history included, that a put may bring the store to. `StoreFullError` above; deletes go
-   * on, and compaction makes room. Shared values that are not strings or bytes count nothing. Not for a replica, whose
-   * contents are the backend's affair. @default no bound
+   * on, and compaction makes room. Shared values that are not strings or bytes count nothing. A TypeError with a
+   * `backend`, whose affair it is. @default no bound
    */
   readonly storeBytes?: number;
-  /** Leases at a time. `LimitExceededError` above. @default 1000000 */
+  /**
+   * Leases at a time. `LimitExceededError` above; those of a snapshot are taken, whatever their number. A TypeError with a
+   * `backend`, whose affair it is. @default 1000000
+   */
   readonly leases?: number;
   /** Watches at a time. `LimitExceededError` above. @default 1000000 */
   readonly watches?: number;

@@ -6,7 +6,7 @@ export interface PinOptions {
   /** The pin is broken after so many milliseconds, an integer from 1 on. @default 60000 */
   readonly ttlMs?: number;
   /**
-   * The pin is broken when the values that commits behind its revision wrote take more bytes than this, an integer from 0 on;
+   * The pin is broken when the values that commits after its revision wrote take more bytes than this, an integer from 0 on;
    * those that are there already count too. @default 67108864 (64 MiB)
    */
   readonly bytes?: number;
@@ -14,7 +14,8 @@ export interface PinOptions {
 
 /**
  * Holds compaction and retention back: while it is there, every revision from `revision` on stays readable (M16, M18).
- * It is bounded in time and in bytes; at either bound it is broken.
+ * It is bounded in time and in bytes; at either bound it is broken. While it is held there is a timer, which keeps a process
+ * alive: for `ttlMs`, unless it is released.
  *
  * A store that runs out of memory refuses writes rather than break a pin; their `StoreFullError` names it. Two things do not
  * wait for it: the expiry of a lease, and what a replica is sent. If there is no room for them, pins break, the oldest first,

@@ -96,6 +96,13 @@ export interface PutResult<V, K extends Key = string> {
   readonly lease?: LeaseId;
 }
 
+export interface PutAllResult {
+  /** Of the commit. */
+  readonly revision: Revision;
+  /** If any entry has `ttlMs`: one for each entry, in their order, the lease that was made for its key, or `undefined`. */
+  readonly leases?: readonly (LeaseId | undefined)[];
+}
+
 /** One key of `putAll`. */
 export interface PutEntry<V, K extends Key = string> extends Omit<LeaseAttachment, 'ignoreValue'> {
   readonly key: K;

@@ -1,10 +1,19 @@
 import type { Codec } from './codec.ts';
-import type { GrantLeaseOptions, Lease, LeaseId, LeaseStatus, RevokeLeaseResult, TimeToLiveOptions } from './lease.ts';
+import type {
+  GrantLeaseOptions,
+  KeepAliveResult,
+  Lease,
+  LeaseId,
+  LeaseStatus,
+  RevokeLeaseResult,
+  TimeToLiveOptions,
+} from './lease.ts';
 import type { Pin, PinOptions } from './pin.ts';
 import type {
   DeleteOptions,
   DeleteResult,
   GetOptions,
+  PutAllResult,
   PutEntry,
   PutOptions,
   PutResult,
@@ -23,9 +32,10 @@ import type { Watch, WatchOptions } from './watch.ts';
  * Reads are local and synchronous and see one snapshot, that of `revision`. Writes resolve once they are visible here.
  *
  * Every member but `epoch`, `identity` and `close` throws `ClosedError` after `close()`. On a replica that is broken for
- * good, every member but these and `stats` throws what broke it. Reads of a replica throw `NotReadyError` before its first list, and `NotCachedError` outside its prefixes. Everything
- * that is given a key or a range throws TypeError for what is none, `InvalidKeyError` for an empty key, and
- * `LimitExceededError` for one above 65535 bytes. Options with an unknown name are a TypeError that names it.
+ * good, every member but these and `stats` throws what broke it. Reads of a replica throw `NotReadyError` before its first
+ * list, and `NotCachedError` outside its prefixes. Everything that is given a key or a range throws TypeError for what is
+ * none, `InvalidKeyError` for an empty key, and `LimitExceededError` for one above `limits.keyBytes` (65535). Options with
+ * an unknown name are a TypeError that names it.
  */
 export interface Store<V = unknown, K extends Key = string> {
   /** The high watermark: every change up to and including it is in the snapshot. */
@@ -99,7 +109,7 @@ export interface Store<V = unknown, K extends Key = string> {
    * console.log(store.get('b')?.modRevision === revision); // true
    * ```
    */
-  putAll(entries: readonly PutEntry<V, K>[], options?: SignalOptions): Promise<{ readonly revision: Revision }>;
+  putAll(entries: readonly PutEntry<V, K>[], options?: SignalOptions): Promise<PutAllResult>;
   /**
    * Deletes one key or a range, as one commit. A delete that hits nothing uses no revision (store:R4).
    *
@@ -110,8 +120,8 @@ export interface Store<V = unknown, K extends Key = string> {
    * Compares, then runs one of two branches, as one commit. See {@link TxnRequest}.
    *
    * @throws as `put` does, but that a compare which does not hold is no error; `DuplicateKeyError` for a branch that
-   * writes a key twice, `LimitExceededError` above 128 compares or operations of a branch; `CompactedError` and
-   * `FutureRevisionError` for a range at a revision that cannot be read
+   * writes a key twice, `LimitExceededError` above `limits.txnOperations` (128) compares or operations of a branch;
+   * `CompactedError` and `FutureRevisionError` for a range at a revision that cannot be read
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';
@@ -129,9 +139,12 @@ export interface Store<V = unknown, K extends Key = string> {
 
   /**
    * Runs `fn`, then commits what it wrote if nothing it depends on has changed since; otherwise runs it again (store:R50).
-   * `fn` may be async and must not have effects of its own, since it may run often.
+   * `fn` may be async and must not have effects of its own, since it may run often. It may write up to
+   * `limits.txnOperations` (128) keys, and depend on as many: those it read and, if it read any, with the default isolation
+   * those it only wrote too.
    *
-   * @throws what `fn` throws, then nothing was written; `ConflictError` when the retries are used up; as `txn` does
+   * @throws what `fn` throws, then nothing was written; `ConflictError` when the retries are used up; as `txn` does, so
+   * `LimitExceededError` for more keys
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';
@@ -171,7 +184,8 @@ export interface Store<V = unknown, K extends Key = string> {
    * replica waits until it has that revision, then compacts its backend too (M17).
    *
    * @throws `CompactedError` at or below `compactRevision`, `FutureRevisionError`, RangeError for what is no revision;
-   * TypeError from inside a codec; a replica also what the backend throws
+   * TypeError from inside a codec; a replica also what the backend throws, and `NotAppliedError` when the backend is
+   * compacted and the wait for the own window was cut short
    */
   compact(revision: Revision, options?: SignalOptions): Promise<CompactResult>;
   /**
@@ -182,9 +196,11 @@ export interface Store<V = unknown, K extends Key = string> {
   pin(revision: Revision, options: PinOptions): Pin;
 
   /**
-   * Grants a lease (store:R39). On a replica: by its backend; `UnsupportedError` in front of one that has no leases.
+   * Grants a lease (store:R39). On a replica all five calls about leases are its backend's: they throw `UnsupportedError`
+   * in front of one that has no leases, else `BackendError`, and `IdentityChangedError` when the data are replaced meanwhile.
    *
-   * @throws `LeaseExistsError` for an id in use; `LimitExceededError` for a TTL above 9e12 ms and above `limits.leases`
+   * @throws `LeaseExistsError` for an id in use; `LimitExceededError` for a TTL above 9e12 ms and above `limits.leases`;
+   * TypeError and RangeError for what is no TTL or no id; a replica: see above
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';
@@ -197,21 +213,39 @@ export interface Store<V = unknown, K extends Key = string> {
    * ```
    */
   grantLease(options: GrantLeaseOptions & SignalOptions): Promise<Lease>;
-  /** @throws `LeaseNotFoundError` */
+  /**
+   * Deletes the keys of a lease, as one commit, and forgets it (store:R41). A replica waits until it has that commit.
+   *
+   * @throws `LeaseNotFoundError` for one that is gone; TypeError and RangeError for what is no id; a replica: as
+   * `grantLease`, and `NotAppliedError`
+   */
   revokeLease(id: LeaseId, options?: SignalOptions): Promise<RevokeLeaseResult>;
-  /** @throws `LeaseNotFoundError` */
-  keepAliveLease(id: LeaseId, options?: SignalOptions): Promise<{ readonly ttlMs: number }>;
-  /** `undefined` for a lease that is not there. */
+  /**
+   * The lease has its whole TTL again (store:R40).
+   *
+   * @throws `LeaseNotFoundError` for one that is gone; TypeError and RangeError for what is no id; a replica: as `grantLease`
+   */
+  keepAliveLease(id: LeaseId, options?: SignalOptions): Promise<KeepAliveResult>;
+  /**
+   * What is left of a lease; `undefined` for one that is not there.
+   *
+   * @throws TypeError and RangeError for what is no id; a replica: as `grantLease`
+   */
   leaseTimeToLive(id: LeaseId, options?: TimeToLiveOptions & SignalOptions): Promise<LeaseStatus | undefined>;
-  /** Ids of all leases, ascending as numbers. */
+  /**
+   * Ids of all leases, ascending as numbers.
+   *
+   * @throws a replica: as `grantLease`
+   */
   leases(options?: SignalOptions): Promise<readonly LeaseId[]>;
 
   /**
    * The part of this store below a prefix, as a store of its own: keys are given and returned without the prefix, values
-   * may have another codec. Revisions, leases and pins are those of the whole store; `close` ends the watches that were
-   * opened through the view and leaves the store open.
+   * may have another codec. The empty key, which a view takes, is the prefix itself. Of the whole store are revisions,
+   * `compact`, `stats`, leases and pins; so `limits.keyBytes` bounds the whole key, and `leaseTimeToLive` with `keys` lists
+   * whole keys. `close` ends the watches that were opened through this view, and leaves the store and views of the view open.
    *
-   * @throws TypeError and `InvalidKeyError` for what is no prefix
+   * @throws TypeError for what is no prefix, `LimitExceededError` for one above `limits.keyBytes`
    * @example
    * ```ts
    * import { jsonCodec, openStore } from 'plimsoll';
@@ -225,10 +259,12 @@ export interface Store<V = unknown, K extends Key = string> {
   prefix<W = V>(prefix: K, options?: PrefixOptions<W>): Store<W, K>;
 
   /**
-   * The whole store as bytes: state, readable history, leases with what is left of them. `openStore({ snapshot })` makes a store of
-   * it, on any runtime. On a replica, and on a view of a prefix: `UnsupportedError`.
+   * The whole store as bytes: state, readable history, leases with what is left of them. `openStore({ snapshot })` makes a
+   * store of it, on any runtime.
    *
-   * @throws `ValueError` for a value that has no bytes (`values: 'trusted'`)
+   * @throws `UnsupportedError` on a replica and on a view of a prefix; `ValueError` for a value that has no bytes
+   * (`values: 'trusted'`); `StoreFullError` when the end of a lease needed the memory that this one held; `ClosedError` also
+   * when the store is closed meanwhile; the signal's reason
    */
   createSnapshot(options?: SignalOptions): Promise<Uint8Array>;
 
@@ -258,6 +294,7 @@ export interface StoreStats {
   readonly storedVersions: number;
   readonly watchers: { readonly idle: number; readonly pending: number };
   readonly memoryBytes: number;
+  /** Leases that there are. On a replica: handles that it granted and that are not known to be gone. */
   readonly leases: number;
   /** Who holds history back, oldest revision first. */
   readonly pins: readonly { readonly owner: string; readonly revision: Revision; readonly bytes: number }[];

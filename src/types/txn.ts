@@ -1,3 +1,4 @@
+import type { LeaseId } from './lease.ts';
 import type { LeaseAttachment, RangeSelection } from './requests.ts';
 import type { Key, KeyRange, KeyValue, Revision } from './revision.ts';
 
@@ -9,13 +10,14 @@ export type Compare<V, K extends Key = string> = KeyRange<K> &
   (
     | { readonly target: 'value'; readonly result: CompareResult; readonly value: V }
     | { readonly target: 'create' | 'mod' | 'version'; readonly result: CompareResult; readonly value: number }
-    | { readonly target: 'lease'; readonly result: CompareResult; readonly value: string }
+    | { readonly target: 'lease'; readonly result: CompareResult; readonly value: LeaseId }
   );
 
 export type CompareResult = '=' | '!=' | '<' | '>';
 
 export type Operation<V, K extends Key = string> =
-  | ({ readonly type: 'put'; readonly key: K; readonly value?: V; readonly prevKv?: boolean } & LeaseAttachment)
+  | ({ readonly type: 'put'; readonly key: K; readonly prevKv?: boolean } & PutValue<V> &
+      Omit<LeaseAttachment, 'ignoreValue'>)
   | ({ readonly type: 'delete'; readonly prevKv?: boolean } & KeyRange<K>)
   | ({
       readonly type: 'range';
@@ -24,6 +26,11 @@ export type Operation<V, K extends Key = string> =
     } & KeyRange<K> &
       RangeSelection)
   | ({ readonly type: 'txn' } & TxnRequest<V, K>);
+
+/** A put has a value, or keeps the one that the key has; `KeyNotFoundError` if the key is missing (store:R15). */
+export type PutValue<V> =
+  | { readonly value: V; readonly ignoreValue?: false }
+  | { readonly value?: undefined; readonly ignoreValue: true };
 
 /**
  * All compares must hold for `then`, otherwise `else` runs; either branch is one commit at one revision (store:R2, R19).
@@ -40,7 +47,7 @@ export interface TxnRequest<V, K extends Key = string> {
 }
 
 export type OperationResult<V, K extends Key = string> =
-  | { readonly type: 'put'; readonly prevKv?: KeyValue<V, K>; readonly lease?: string }
+  | { readonly type: 'put'; readonly prevKv?: KeyValue<V, K>; readonly lease?: LeaseId }
   | { readonly type: 'delete'; readonly deleted: number; readonly prevKvs?: readonly KeyValue<V, K>[] }
   | {
       readonly type: 'range';

@@ -32,7 +32,8 @@ export interface WatchOptions extends SignalOptions {
   readonly lagEventsMax?: number;
   /**
    * Deliver a progress batch when nothing else was delivered for so long, an integer from 100 on (store:R34). Never before a
-   * future start was reached, never before the events up to it. @default never
+   * future start was reached, never before the events up to it. While a consumer waits there is a timer, which keeps a
+   * process alive. @default never
    */
   readonly progressMs?: number;
 }

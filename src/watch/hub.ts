@@ -3,6 +3,7 @@ import { ClosedError, CompactedError, IdentityChangedError, LimitExceededError }
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Watch, WatchOptions } from '../types/watch.ts';
+import { PendingWatchers } from './pending-watchers.ts';
 import { WakeIndex } from './wake-index.ts';
 import { type HubWatcher, Watcher, type WatcherHome, type WatchSource, type WatchWindow } from './watcher.ts';
 
@@ -42,8 +43,12 @@ export interface DataSet {
 /**
  * Who to wake for a commit, and whom compaction passes. One per store, peer of its versioned state.
  *
- * Promised: one commit wakes a watcher once; waking costs what matches; a watcher ends at most once, and idle ones are
- * never ended by compaction. Not promised: when a woken consumer runs, so retention should be above one turn's burst.
+ * Promised: one commit wakes a watcher once; waking costs what matches, compaction what it ends; a watcher ends at most
+ * once, and idle ones are never ended by compaction. Not promised: when a woken consumer runs, so retention should be
+ * above one turn's burst.
+ *
+ * Most watchers that are woken have read before the next match, so a pending one stays in the index until a match finds it
+ * there: to leave and come back each time was most of what a wake-up cost.
  */
 export class WatchHub implements WatcherHome {
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -52,11 +57,11 @@ export class WatchHub implements WatcherHome {
   readonly #beforeRead: () => void;
   readonly #index = new WakeIndex<HubWatcher>();
   readonly #all = new Set<HubWatcher>();
-  readonly #pending = new Set<HubWatcher>();
+  readonly #pending = new PendingWatchers<HubWatcher>();
   /** Those with a start above the revision at which they were opened: a span may jump over it (M12). */
   readonly #future = new Set<HubWatcher>();
-  /** No pending watcher has a smaller position; keeps a rising floor from scanning them in vain. */
-  #pendingMin: Revision = Number.POSITIVE_INFINITY;
+  /** Those whose consumer is to be answered in the microtask that is due, if there are any. */
+  #woken: HubWatcher[] = [];
   #isStarted: boolean;
 
   constructor(state: WatchedState, options: WatchHubOptions) {
@@ -71,14 +76,13 @@ export class WatchHub implements WatcherHome {
     return { idle: this.#all.size - this.#pending.size, pending: this.#pending.size };
   }
 
-  /** Opens a watch. Throws TypeError and RangeError for options that contradict; a start too old is told by `next()`. */
+  /** Opens a watch of checked options. Throws `LimitExceededError`; a start too old is told by `next()`. */
   open<V, K extends Key>(
     source: WatchSource<V, K>,
     range: ResolvedRange,
     options: WatchOptions,
     data: DataSet,
   ): Watch<V, K> {
-    checkWatchOptions(range, options);
     if (this.#all.size >= this.#watchesMax) {
       throw new LimitExceededError('watch', { limit: 'watches', max: this.#watchesMax, actual: this.#all.size + 1 });
     }
@@ -111,6 +115,10 @@ export class WatchHub implements WatcherHome {
     const position = after === undefined || commit.repair === true ? revision : after + 1;
     for (const { text, type } of commit.changes) {
       this.#index.visit(text, (watcher) => {
+        if (watcher.state !== 'idle') {
+          this.#leaveIndex(watcher);
+          return;
+        }
         if (revision < watcher.from) return;
         const { filter } = watcher.options;
         if (filter !== undefined && filter === (type === 'put' ? 'noput' : 'nodelete')) return;
@@ -122,11 +130,8 @@ export class WatchHub implements WatcherHome {
   /** The low watermark was raised: pending watchers below it get `CompactedError`, once (M26). */
   compacted(): void {
     const { compactRevision, watchFloor } = this.#state.window;
-    if (this.#pendingMin >= compactRevision) return;
-    this.#pendingMin = Number.POSITIVE_INFINITY;
-    for (const watcher of [...this.#pending]) {
-      if (watcher.position >= compactRevision) this.#pendingMin = Math.min(this.#pendingMin, watcher.position);
-      else watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
+    for (const watcher of this.#pending.takeBelow(compactRevision)) {
+      watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
     }
   }
 
@@ -168,24 +173,50 @@ export class WatchHub implements WatcherHome {
     this.#beforeRead();
   }
 
-  becameIdle(watcher: HubWatcher): void {
-    this.#pending.delete(watcher);
-    this.#index.add(watcher.range, watcher);
+  /** One microtask for all: ten thousand of them cost more than what they do. */
+  wake(watcher: HubWatcher): void {
+    if (this.#woken.push(watcher) === 1) queueMicrotask(() => this.#serveWoken());
+  }
+
+  becameIdle(watcher: HubWatcher, before: Revision): void {
+    if (before > 0) this.#pending.left(before);
+    if (!watcher.isIndexed) {
+      this.#index.add(watcher.range, watcher);
+      watcher.isIndexed = true;
+    }
     if (watcher.from > this.#state.window.revision) this.#future.add(watcher);
   }
 
-  becamePending(watcher: HubWatcher): void {
-    this.#index.remove(watcher.range, watcher);
-    this.#future.delete(watcher);
+  becamePending(watcher: HubWatcher, before: Revision): void {
+    if (before > 0) this.#pending.left(before);
     this.#pending.add(watcher);
-    this.#pendingMin = Math.min(this.#pendingMin, watcher.position);
+    this.#future.delete(watcher);
   }
 
   ended(watcher: HubWatcher): void {
-    this.#index.remove(watcher.range, watcher);
+    if (watcher.position > 0) this.#pending.left(watcher.position);
+    if (watcher.isIndexed) this.#leaveIndex(watcher);
     this.#future.delete(watcher);
-    this.#pending.delete(watcher);
     this.#all.delete(watcher);
+  }
+
+  #leaveIndex(watcher: HubWatcher): void {
+    this.#index.remove(watcher.range, watcher);
+    watcher.isIndexed = false;
+  }
+
+  /** Those who are woken meanwhile too. One that throws does not keep the others from being answered. */
+  #serveWoken(): void {
+    let count = 0;
+    try {
+      for (const watcher of this.#woken) {
+        count++;
+        watcher.serve();
+      }
+    } finally {
+      this.#woken = this.#woken.slice(count);
+      if (this.#woken.length > 0) queueMicrotask(() => this.#serveWoken());
+    }
   }
 
   #begin(watcher: HubWatcher, { identity, epoch }: DataSet): void {
@@ -203,53 +234,6 @@ export class WatchHub implements WatcherHome {
       this.#future.delete(watcher);
       if (watcher.from > after + 1) watcher.fail(error());
     }
-    if (isRepair) for (const watcher of [...this.#pending]) watcher.fail(error());
-  }
-}
-
-const NAMES: ReadonlySet<string> = new Set<keyof WatchOptions>([
-  'signal',
-  'fromRevision',
-  'identity',
-  'initial',
-  'prevKv',
-  'filter',
-  'onSlow',
-  'lagEventsMax',
-  'progressMs',
-]);
-
-function checkWatchOptions(range: ResolvedRange, options: WatchOptions): void {
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError('Cannot watch: the options are not an object');
-  for (const name of Object.keys(options)) {
-    if (!NAMES.has(name)) throw new TypeError(`Cannot watch: unknown option ${name}`);
-  }
-  const { signal } = options;
-  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
-    throw new TypeError('Cannot watch: the signal is not an AbortSignal');
-  }
-  if (range.empty) throw new RangeError('Cannot watch: the range is empty, start is not below end');
-  const { fromRevision, lagEventsMax, progressMs } = options;
-  if (fromRevision !== undefined && !(Number.isSafeInteger(fromRevision) && fromRevision >= 0)) {
-    throw new RangeError(`Cannot watch: fromRevision is ${fromRevision}, allowed is a safe integer from 0 on`);
-  }
-  if (options.initial === true && fromRevision !== undefined) {
-    throw new TypeError('Cannot watch: initial and fromRevision exclude each other');
-  }
-  if (options.identity !== undefined && fromRevision === undefined) {
-    throw new TypeError('Cannot watch: identity belongs to a fromRevision');
-  }
-  if (lagEventsMax !== undefined && !(Number.isSafeInteger(lagEventsMax) && lagEventsMax >= 1)) {
-    throw new RangeError(`Cannot watch: lagEventsMax is ${lagEventsMax}, allowed is a safe integer from 1 on`);
-  }
-  if (progressMs !== undefined && !(Number.isSafeInteger(progressMs) && progressMs >= 100)) {
-    throw new RangeError(`Cannot watch: progressMs is ${progressMs}, allowed is a safe integer from 100 on`);
-  }
-  if (!['lag', 'coalesce', 'close'].includes(options.onSlow ?? 'lag')) {
-    throw new TypeError(`Cannot watch: onSlow is ${String(options.onSlow)}, allowed are lag, coalesce and close`);
-  }
-  if (!['noput', 'nodelete', undefined].includes(options.filter)) {
-    throw new TypeError(`Cannot watch: filter is ${String(options.filter)}, allowed are noput and nodelete`);
+    if (isRepair) for (const watcher of this.#pending.takeBelow(Number.POSITIVE_INFINITY)) watcher.fail(error());
   }
 }

@@ -20,7 +20,7 @@ export interface WatchWindow {
   spanAt(revision: Revision): { readonly after: Revision } | undefined;
 }
 
-/** What a watcher needs of the state it watches; the store's versioned state has this shape. */
+/** What a watcher needs of the state it watches; `Mvcc` has this shape: a store's state with its keys and values. */
 export interface WatchSource<V, K extends Key> {
   readonly window: WatchWindow;
   nextCommit(range: ResolvedRange, from: Revision, filter: WatchFilter | undefined): Revision;
@@ -37,9 +37,14 @@ export interface HubWatcher {
   readonly options: WatchOptions;
   readonly from: Revision;
   readonly state: WatcherState;
+  /** First undelivered commit while pending, 0 before. */
   readonly position: Revision;
+  /** Whether it is in the hub's index; the hub's to write. */
+  isIndexed: boolean;
   start(): void;
   notify(position: Revision): void;
+  /** Answers the consumer, as asked for with `wake`. */
+  serve(): void;
   fail(error: unknown): void;
 }
 
@@ -48,9 +53,11 @@ export interface WatcherHome {
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** The consumer asks for the next batch: commit what is due (M31). */
   beforeRead(): void;
-  /** Everything up to the newest revision is delivered: wake me at the next match. */
-  becameIdle(watcher: HubWatcher): void;
-  becamePending(watcher: HubWatcher): void;
+  /** Call `serve` in a microtask. */
+  wake(watcher: HubWatcher): void;
+  /** Everything up to the newest revision is delivered: notify me of the next match. `before`: where it was pending, or 0. */
+  becameIdle(watcher: HubWatcher, before: Revision): void;
+  becamePending(watcher: HubWatcher, before: Revision): void;
   ended(watcher: HubWatcher): void;
 }
 
@@ -79,8 +86,10 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   readonly options: WatchOptions;
   /** Nothing below this revision is delivered; above the current one for a start in the future. */
   readonly from: Revision;
+  isIndexed = false;
   readonly #home: WatcherHome;
   #state: WatcherState = 'waiting';
+  /** Above 0 only while pending, and what it was then once ended. */
   #position: Revision = 0;
   /** What `progressRevision` was when the watch ended, for who wants to resume. */
   #lastProgress: Revision = 0;
@@ -111,7 +120,6 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     return this.#state;
   }
 
-  /** First undelivered commit; only meaningful while pending. */
   get position(): Revision {
     return this.#position;
   }
@@ -141,9 +149,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
 
   /** A commit in range: from idle to pending. The consumer goes on in a microtask of its own, not inside the commit. */
   notify(position: Revision): void {
-    this.#state = 'pending';
-    this.#position = position;
-    this.#home.becamePending(this);
+    this.#becomePending(position);
     this.#wake();
   }
 
@@ -201,10 +207,12 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   #wake(): void {
     if (this.#waiter === undefined || this.#isWoken) return;
     this.#isWoken = true;
-    queueMicrotask(() => {
-      this.#isWoken = false;
-      this.#serve();
-    });
+    this.#home.wake(this);
+  }
+
+  serve(): void {
+    this.#isWoken = false;
+    this.#serve();
   }
 
   /** Answers the waiting consumer, if there is one and something to answer. */
@@ -281,8 +289,9 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     return Object.freeze({ revision: this.source.window.revision, progress: true, events: Object.freeze([]) });
   }
 
-  #takeInitial(): WatchBatch<V, K> {
+  #takeInitial(): WatchBatch<V, K> | undefined {
     const batch = this.source.initial(this.range);
+    if (this.#hasEnded()) return undefined;
     this.#becomeIdle();
     return batch;
   }
@@ -299,6 +308,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
           return undefined;
         }
         const span = source.difference(this.range, position, filter, prevKv);
+        if (this.#hasEnded()) return undefined;
         this.#becomeIdle();
         return span.events.length === 0 ? undefined : span;
       }
@@ -307,6 +317,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     const commit = source.window.hasSpans ? source.nextCommit(this.range, position, filter) : position;
     invariant(commit > 0, `a pending watcher at ${position} has a commit to deliver`);
     const batch = source.batchAt(this.range, commit, filter, prevKv);
+    if (this.#hasEnded()) return undefined;
     this.#seek(commit + 1);
     return batch;
   }
@@ -319,13 +330,25 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
       return;
     }
     const span = this.source.window.spanAt(next);
+    this.#becomePending(span === undefined ? next : span.after + 1);
+  }
+
+  #becomePending(position: Revision): void {
+    const before = this.#position;
     this.#state = 'pending';
-    this.#position = span === undefined ? next : span.after + 1;
-    this.#home.becamePending(this);
+    this.#position = position;
+    this.#home.becamePending(this, before);
   }
 
   #becomeIdle(): void {
+    const before = this.#position;
     this.#state = 'idle';
-    this.#home.becameIdle(this);
+    this.#position = 0;
+    this.#home.becameIdle(this, before);
+  }
+
+  /** Asked after each batch was made: a codec is user code, which may abort, return or close, and what ended stays so. */
+  #hasEnded(): boolean {
+    return this.#state === 'ended';
   }
 }

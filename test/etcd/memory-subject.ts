@@ -227,7 +227,8 @@ export class MemorySubject implements Subject {
     switch (call.type) {
       case 'put': {
         const { type, key, value, prevKv } = call;
-        return { type, key, ...(value === undefined ? {} : { value }), prevKv, ...this.#attachment(call) };
+        const given = value === undefined ? {} : { value };
+        return { type, key, ...given, prevKv, ...this.#attachment(call) } as Operation<unknown, Key>;
       }
       case 'delete':
         return { type: 'delete', ...call.range, prevKv: call.prevKv };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openStore } from '../../src/open-store.ts';
 import { createReferenceModel, type ReferenceModel } from '../../src/testing/model.ts';
 import {
   CompactedError,
@@ -92,6 +93,28 @@ describe('the reference model', () => {
     expect([keys(), keys(), keys()]).toEqual([['a', 'b'], ['c', 'moved'], undefined]);
     expect([first.lost, second.lost]).toEqual([9, 10].map((revision) => ({ end: 'expired', revision })));
     expect([model.get('detached')?.version, model.revision]).toEqual([2, 10]);
+  });
+
+  it('ids of leases are refused as the store does: RangeError for text that is none, TypeError for no text', async () => {
+    const model = createReferenceModel<string>();
+    const store = await openStore<string>();
+    for (const id of ['01', '0', '', '-1', 'x', '9223372036854775808', 7 as never]) {
+      const error = typeof id === 'string' ? RangeError : TypeError;
+      for (const call of [model.revokeLease, model.keepAliveLease, model.leaseTimeToLive]) {
+        expect(() => call.call(model, id)).toThrow(error);
+      }
+      expect(() => model.grantLease({ ttlMs: 1, id })).toThrow(error);
+      for (const call of [store.revokeLease, store.keepAliveLease, store.leaseTimeToLive]) {
+        await expect(call.call(store, id)).rejects.toThrow(error);
+      }
+      await expect(store.grantLease({ ttlMs: 1, id })).rejects.toThrow(error);
+      if (id === '0') {
+        expect(model.put('k', 'v', { lease: id }).revision).toBe(2);
+        continue;
+      }
+      expect(() => model.put('k', 'v', { lease: id })).toThrow(error);
+      await expect(store.put('k', 'v', { lease: id })).rejects.toThrow(error);
+    }
   });
 
   it('a lease of a single key goes with it, at its deadline or when the key leaves it', () => {

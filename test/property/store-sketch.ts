@@ -82,7 +82,7 @@ export class SketchReader {
     switch (sketch.type) {
       case 'put': {
         const { type, key, prevKv, ...rest } = sketch;
-        return { type, key, ...this.put(rest), ...(prevKv === true ? { prevKv } : {}) };
+        return { type, key, ...this.put(rest), ...(prevKv === true ? { prevKv } : {}) } as Operation<unknown, Key>;
       }
       case 'txn':
         return { type: 'txn', ...this.txn(sketch) };

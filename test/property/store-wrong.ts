@@ -24,6 +24,10 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   call('RangeError', undefined, (store, key) => store.put(key, 1, { ttlMs: 0 })),
   call('RangeError', undefined, (store, key) => store.watch({ key }, { fromRevision: -1 })),
   call('RangeError', undefined, (store) => store.grantLease({ ttlMs: 0.5 })),
+  call('RangeError', undefined, (store) => store.revokeLease('01')),
+  call('RangeError', undefined, (store) => store.leaseTimeToLive('0')),
+  call('TypeError', undefined, (store, key) => store.put(key, 1, { ignoreLease: 'yes' } as never)),
+  call('TypeError', undefined, (store, key) => store.txn({ then: [{ type: 'put', key } as never] })),
   call('IdentityChangedError', 'IDENTITY_CHANGED', async (store, key) => {
     await store.watch({ key }, { fromRevision: store.revision, identity: 'of others' }).next();
   }),

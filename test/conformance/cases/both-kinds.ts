@@ -47,7 +47,7 @@ for (const kind of ['embedded store', 'replica'] as const) {
     equal([store.identity, store.epoch], [identity, 1]);
   });
 
-  test(`${kind}: what changes the store cannot be called from inside a codec`, async () => {
+  test(`${kind}: what changes the store cannot be called from inside a codec or toJSON`, async () => {
     const inside: Promise<unknown>[] = [];
     const errorOf = (call: Promise<unknown>) =>
       call.then(

@@ -35,14 +35,14 @@ export const CACHE_FAULTS: readonly Fault[] = [
     file: 'src/cache/relist.ts',
     find:
       'core.createRevision(slot) === change.createRevision &&\n    core.modRevision(slot) === change.modRevision &&\n' +
-      '    core.version(slot) === change.version &&\n    cellsEqual(mvcc.values, mvcc.state.cellAt(slot), change.cell)',
+      '    core.version(slot) === change.version &&\n    mvcc.state.leaseAt(slot) === change.lease &&\n    cellsEqual(mvcc.values, mvcc.state.cellAt(slot), change.cell)',
     replace: 'core.modRevision(slot) === change.modRevision',
     why: 'M11, first reading: comparing mod alone merged two histories',
   },
   {
     id: 'relist-misses-deletes',
     file: 'src/cache/relist.ts',
-    find: 'for (const text of liveTexts(mvcc)) if (!listed.has(text)) changes.push(tombstone(text, revision));',
+    find: 'for (const text of liveTexts(mvcc)) if (!listedKeys.has(text)) changes.push(tombstone(text, revision));',
     replace: '',
     why: 'M10: a key that is listed no more was deleted',
   },

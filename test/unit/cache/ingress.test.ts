@@ -38,8 +38,11 @@ const ROWS: [string, BackendKeyValue, string][] = [
   ['a version of 0', row({ version: 0 }), 'a row has the version 0, not 1 or above'],
   ['a version that is none', row({ version: 1.5 }), 'a version is 1.5, not a safe integer from 0 on'],
   ['a mod revision that is text', row({ modRevision: '2' }), 'a mod revision is "2", not a safe integer from 0 on'],
-  ['a lease that is a number', row({ lease: 7 }), 'a lease id is 7, not decimal digits as text'],
-  ['no lease', row({ lease: undefined }), 'a lease id is undefined, not decimal digits as text'],
+  ...[7, undefined, '', '007', '-1', '9223372036854775808'].map((lease): [string, BackendKeyValue, string] => [
+    `the lease ${JSON.stringify(lease)}`,
+    row({ lease }),
+    `a lease id is ${JSON.stringify(lease)}, neither '0' nor a decimal string of 64 bits`,
+  ]),
 ];
 
 /** A replica of `p/` whose backend is bent by the functions given. */

@@ -224,8 +224,8 @@ describe('the state machine, row by row', () => {
 });
 
 describe('data that were replaced', () => {
-  it('are known by a list whose old key has another value, version or create revision (M11)', async () => {
-    for (const [index, twist] of (['value', 'version', 'create', 'absent'] as const).entries()) {
+  it('are known by a list whose old key has another value, version, create revision or lease (M11)', async () => {
+    for (const [index, twist] of (['value', 'version', 'create', 'lease', 'absent'] as const).entries()) {
       const { store, history, backend, clock } = await openRig({ history: { identity: '' } });
       history.commit([{ key: 'k', value: 'x' }]);
       history.commit([{ key: 'k', value: 'y' }]);
@@ -235,7 +235,7 @@ describe('data that were replaced', () => {
       if (twist === 'version') other.skip(1);
       else other.commit([{ key: twist === 'create' ? 'q' : 'k', value: 'x' }]);
       if (twist === 'absent') other.skip(1);
-      else other.commit([{ key: 'k', value: twist === 'value' ? 'z' : 'y' }]);
+      else other.commit([{ key: 'k', value: twist === 'value' ? 'z' : 'y', lease: twist === 'lease' ? '7' : '0' }]);
       other.commit([{ key: 'm', value: '1' }]);
       if (twist !== 'absent') other.commit([{ key: 'n', value: '1' }]);
       other.skip(4);

@@ -339,6 +339,22 @@ describe('store.compact on a replica (M17)', () => {
     expect(compacted.value).toEqual({ requested: 8, compactRevision: 8 });
   });
 
+  it('is NotAppliedError when the wait behind it is cut short: the backend is compacted', async () => {
+    const { store, history, clock } = await openRig({
+      prefixes: ['a/'],
+      capabilities: { progress: false, writable: true },
+    });
+    fillTo(history, 9);
+    const abort = new AbortController();
+    const compacted = probe(store.compact(8, { signal: abort.signal }));
+    await clock.settle();
+    abort.abort('enough');
+    await clock.settle();
+    const result = { requested: 8, compactRevision: 8 };
+    expect(compacted.error).toMatchObject({ code: 'NOT_APPLIED', revision: 8, result, cause: 'enough' });
+    expect(history.compactRevision).toBe(8);
+  });
+
   it('compaction by others leaves the local window as it is', async () => {
     const { store, history, clock } = await openRig();
     fillTo(history, 9);

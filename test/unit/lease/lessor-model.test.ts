@@ -85,7 +85,7 @@ class Rig {
   }
 
   restart(): void {
-    const dump = this.lessor.dump();
+    const dump = [...this.lessor.dump()];
     this.lessor.close();
     expect(this.clock.pending).toBe(0);
     this.lessor = this.#books();

@@ -3,6 +3,7 @@ import { Lessor } from '../../../src/lease/lessor.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { InvariantError, LeaseExistsError, LeaseNotFoundError, LimitExceededError } from '../../../src/types/errors.ts';
+import type { LeaseDump } from '../../../src/types/lease-dump.ts';
 import { reproduce, testSeed } from '../../support/size.ts';
 
 const GRANT = 'grant a lease';
@@ -201,15 +202,55 @@ describe('a keyed lease', () => {
 });
 
 describe('a dump', () => {
-  it('has all leases by id, with what is left of each', async () => {
+  it('has all leases, with what is left of each', async () => {
     const { clock, lessor } = open();
     lessor.grant(100, '10', GRANT);
     lessor.grant(30, '9', GRANT, { keyed: true });
     await clock.advance(40.5);
-    expect(lessor.dump()).toEqual([
-      { id: '9', ttlMs: 30, remainingMs: 0, keyed: true },
+    expect([...lessor.dump()]).toEqual([
       { id: '10', ttlMs: 100, remainingMs: 60, keyed: false },
+      { id: '9', ttlMs: 30, remainingMs: 0, keyed: true },
     ]);
+  });
+
+  it('R45: is of the moment it was begun, whatever happens while it is read', async () => {
+    const random = createSeededRandom(testSeed());
+    const pick = (below: number) => Math.floor(random() * below);
+    for (let round = 0; round < 200; round++) {
+      const { clock, lessor } = open();
+      for (let id = 1; id <= 12; id++) lessor.grant(100 + pick(1000), String(id), GRANT, { keyed: pick(2) === 0 });
+      await clock.advance(pick(100));
+      const byId = (a: LeaseDump, b: LeaseDump) => Number(a.id) - Number(b.id);
+      const expected = [...lessor.dump()].sort(byId);
+      const [seen, walk] = [[] as LeaseDump[], lessor.dump()];
+      for (let step = 0; step < 40; step++) {
+        const id = String(1 + pick(14));
+        const what = pick(5);
+        await clock.advance(pick(2));
+        if (what === 0) lessor.remove(id);
+        else if (what === 1 && lessor.get(id) === undefined) lessor.grant(5000, id, GRANT);
+        else if (what === 2 && lessor.get(id) !== undefined) lessor.keepAlive(id, KEEP);
+        else if (what > 2) {
+          const { value, done } = walk.next();
+          if (done !== true) seen.push(value);
+        }
+      }
+      seen.push(...walk);
+      expect(seen.sort(byId), reproduce('unit')).toEqual(expected);
+      expect(walk.next()).toEqual({ done: true, value: undefined });
+    }
+  });
+
+  it('ends although leases come faster than they are read', () => {
+    const { lessor } = open();
+    for (let id = 1; id <= 3; id++) lessor.grant(100, String(id), GRANT);
+    let count = 0;
+    for (const { id } of lessor.dump()) {
+      expect(Number(id)).toBeLessThan(4);
+      for (let more = 0; more < 5; more++) lessor.grant(100, String(10 + 10 * count + more), GRANT);
+      count++;
+    }
+    expect([count, lessor.size]).toEqual([3, 18]);
   });
 
   it('C63: restored leases go when what was left has passed: not before, and not after a whole TTL (R45)', async () => {
@@ -220,10 +261,10 @@ describe('a dump', () => {
       await from.clock.advance(Math.floor(random() * 90));
       from.lessor.keepAlive(String(1 + Math.floor(random() * 200)), KEEP);
     }
-    const dump = from.lessor.dump();
+    const dump = [...from.lessor.dump()];
     const to = open({ startMs: 77 });
     to.lessor.restore(dump, 'open a store');
-    expect(to.lessor.dump()).toEqual(dump);
+    expect([...to.lessor.dump()]).toEqual(dump);
     const left = new Map(dump.map(({ id, remainingMs }) => [id, remainingMs]));
     while (await to.clock.advanceToNext()) {
       for (const id of expire(to)) expect(to.clock.now() - 77, reproduce('unit')).toBe(left.get(id));

@@ -126,7 +126,7 @@ export class Parts {
     const keys = new KeySpace<string>('utf8');
     this.mvcc = new Mvcc(new VersionedState({ module: coreModule(), keys, revision }), keys, values);
     this.hub = new WatchHub(this.mvcc.state, { clock: this.clock, isStarted: true, watchesMax: 1000 });
-    this.applier = new Applier({ mvcc: this.mvcc, listener: this.hub, clock: this.clock, retention });
+    this.applier = new Applier({ mvcc: this.mvcc, listener: this.hub, clock: this.clock, retention, pinsMax: 1000 });
   }
 
   /** One commit; keys get their numbers from the state, in the order of the sketch. */

@@ -139,6 +139,21 @@ describe('keys and leases', () => {
     expect(store.get('k')?.lease).not.toBe('0');
   });
 
+  it('putAll tells the leases that it made, one for each entry', async () => {
+    const { store } = await openTestStore<string>();
+    await store.grantLease({ ttlMs: 100, id: '7' });
+    const { revision, leases } = await store.putAll([
+      { key: 'a', value: 'x', ttlMs: 5 },
+      { key: 'b', value: 'x' },
+      { key: 'c', value: 'x', lease: '7' },
+      { key: 'd', value: 'x', ttlMs: 9 },
+    ]);
+    const [a, d] = ['a', 'd'].map((key) => store.get(key)?.lease);
+    expect([revision, leases]).toEqual([2, [a, undefined, undefined, d]]);
+    expect([a, d].map((id) => id !== undefined && id !== '0' && id !== '7')).toEqual([true, true]);
+    expect(await store.putAll([{ key: 'a', value: 'y', lease: '7' }])).toEqual({ revision: 3 });
+  });
+
   it('nothing is left of a write that failed: no lease, no key, no revision', async () => {
     const { store } = await openTestStore<string>({ limits: { leases: 1 } });
     const tooMany = store.putAll([
@@ -204,6 +219,25 @@ describe('the handle of a lease', () => {
       expect(await lost.timeToLive()).toBeUndefined();
     }
     expect([store.get('k')?.value, await store.leases()]).toEqual(['v', ['8', '9']]);
+  });
+
+  it('a signal that has aborted, and options of another name, are refused as in the calls of the store', async () => {
+    const { store } = await openTestStore<string>();
+    const lease = await store.grantLease({ ttlMs: 100 });
+    const reason = new Error('Cannot wait');
+    const signal = AbortSignal.abort(reason);
+    const bad = (value: unknown) => value as never;
+    const calls = [lease.keepAlive, lease.timeToLive, lease.revoke].map((call) => call.bind(lease));
+    for (const call of calls) {
+      await expect(call({ signal })).rejects.toBe(reason);
+      await expect(call(bad({ sign: 1 }))).rejects.toThrow('unknown option sign');
+      await expect(call({ signal: bad(1) })).rejects.toThrow('the signal is not an AbortSignal');
+    }
+    await expect(lease.timeToLive({ keys: bad('yes') })).rejects.toThrow('keys is yes, allowed are true and false');
+    expect(await store.leases()).toEqual([lease.id]);
+    const open = new AbortController();
+    await lease.revoke({ signal: open.signal });
+    expect(await store.leases()).toEqual([]);
   });
 
   it('keepAlive gives the whole time again, and no more than that', async () => {

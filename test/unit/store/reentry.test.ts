@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { openStore, textCodec } from '../../../src/mod.ts';
+import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { openTestStore, Reader } from './fixture.ts';
 
 /** User code that runs in the middle of a write: getters, codecs, `toJSON`. It must not pull the state away (M8). */
@@ -55,10 +57,10 @@ describe('a write from inside a write', () => {
     await Promise.resolve();
     expect(new Set(errors)).toEqual(
       new Set([
-        REFUSED,
-        'Cannot delete keys: called from inside another write',
-        'Cannot run a transaction: called from inside another write',
-        'Cannot compact: called from inside another write',
+        'Cannot put a key: called from inside a codec or toJSON',
+        'Cannot delete keys: called from inside a codec or toJSON',
+        'Cannot run a transaction: called from inside a codec or toJSON',
+        'Cannot compact: called from inside a codec or toJSON',
       ]),
     );
     expect([store.revision, store.get('k')?.value]).toEqual([2, trusted]);
@@ -93,5 +95,32 @@ describe('closing the store from inside a write', () => {
           : store.delete('k', { prevKv: true });
     await expect(call).rejects.toMatchObject({ code: 'CLOSED' });
     expect(await reader.take()).toEqual(['ClosedError']);
+  });
+});
+
+describe('reads of user code inside a read', () => {
+  it('M31: nothing expires between the rows of a range, whatever the codec asks the store in the meantime', async () => {
+    const clock = createVirtualClock();
+    let late = 0;
+    const now = { now: () => clock.now() + late, wallTime: () => clock.wallTime(), after: () => () => {} };
+    const text = textCodec();
+    let decoded = 0;
+    const store = await openStore<string>({
+      clock: now,
+      retention: { events: 1 },
+      codec: {
+        encode: text.encode,
+        decode: (bytes) => {
+          if (++decoded === 3) late = 200;
+          void store.revision;
+          return text.decode(bytes);
+        },
+      },
+    });
+    await store.grantLease({ ttlMs: 100, id: '1' });
+    for (let index = 0; index < 20; index++) await store.put(`k${index + 10}`, `${index}`, { lease: '1' });
+    const { kvs } = store.range({ prefix: 'k' });
+    expect(kvs.map(({ value }) => value)).toEqual(Array.from({ length: 20 }, (_, index) => `${index}`));
+    expect(store.range({ prefix: 'k' }).count).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createMemoryBackend } from '../../../src/backends/memory-backend.ts';
+import { LeaseWalk } from '../../../src/lease/lease-walk.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { bytesCodec, jsonCodec, textCodec } from '../../../src/store/codecs.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
@@ -315,7 +316,7 @@ describe('values and keys', () => {
   it.each<[string, unknown, RegExp]>([
     ['a Date', { at: new Date(0) }, /the value at \/at of key "bad"/],
     ['a Map', new Map(), /of key "bad"/],
-    ['nothing', undefined, /of key "bad" is not JSON data but undefined/],
+    ['nothing', [undefined], /at \/0 of key "bad" is not JSON data but undefined/],
     ['NaN', [Number.NaN], /at \/0 of key "bad" is not a finite number/],
     ['half a pair', '\ud800', /of key "bad" has a lone surrogate/],
     ['a function', { toJSON: () => 1 }, /at \/toJSON of key "bad"/],
@@ -448,6 +449,92 @@ describe('in steps', () => {
     }
   });
 
+  it('ends after as many tasks as ever, however many new keys come in each of them', async () => {
+    const turns = async (isWritten: boolean) => {
+      const { store, clock, keys } = await openLarge(20_000);
+      await store.put('key/0', 'new');
+      await store.compact(3);
+      let isMade = false;
+      const work = store.createSnapshot().finally(() => {
+        isMade = true;
+      });
+      let count = 0;
+      for (; !isMade && count < 100; count++) {
+        if (isWritten) {
+          const puts = Array.from({ length: 6000 }, (_, index) => ({ key: `new/${count}/${index}`, value: 'x' }));
+          await store.putAll(puts);
+        }
+        await clock.step();
+      }
+      expect(isMade).toBe(true);
+      const { result } = await clock.finish(openStore<string>({ clock, snapshot: await work }));
+      expect([result.revision, result.stats().keys]).toEqual([3, keys.length]);
+      return count;
+    };
+    // A task of compaction may come in between.
+    expect(await turns(true)).toBeLessThanOrEqual(2 * (await turns(false)) + 2);
+  });
+
+  it('keys that get the ids of keys that are gone are not in it', async () => {
+    const { store, clock, keys } = await openLarge();
+    await store.delete({ prefix: 'key/1' });
+    await store.put('key/0', 'new');
+    await store.compact(4);
+    while (await clock.step());
+    const { keys: left } = store.stats();
+    const work = store.createSnapshot();
+    await clock.step();
+    await store.putAll(keys.slice(0, 3000).map((key) => ({ key: `new/${key}`, value: 'new' })));
+    const { result: snapshot } = await clock.finish(work);
+    const { result } = await clock.finish(openStore<string>({ clock, snapshot }));
+    expect([result.revision, result.stats().keys, result.get('new/key/1')]).toEqual([4, left, undefined]);
+  });
+
+  it('R45: has the leases of the call, whatever becomes of them meanwhile', async () => {
+    const clock = new StepClock();
+    const store = await openStore<string>({ clock });
+    const ids = Array.from({ length: 3000 }, (_, index) => String(index + 1));
+    for (const id of ids) {
+      await store.grantLease({ id, ttlMs: 60_000 });
+      await store.put(`key/${id}`, 'x', { lease: id });
+    }
+    clock.time += 1000;
+    const work = store.createSnapshot();
+    clock.time += 1000;
+    for (const id of ids.slice(2000)) await store.keepAliveLease(id);
+    for (const id of ids.slice(1500, 2500)) await store.revokeLease(id);
+    for (const id of ids.slice(2400, 2500)) await store.grantLease({ id, ttlMs: 5 });
+    await store.grantLease({ id: '5000', ttlMs: 5 });
+    const { result: snapshot, steps } = await clock.finish(work);
+    expect(steps).toBeGreaterThan(2);
+    clock.time -= 1000;
+    const { result } = await clock.finish(openStore<string>({ clock, snapshot }));
+    expect(await result.leases()).toEqual(ids);
+    for (const id of ids) {
+      const status = { id, grantedTtlMs: 60_000, remainingMs: 59_000, keys: [`key/${id}`] };
+      expect(await result.leaseTimeToLive(id, { keys: true })).toEqual(status);
+    }
+  });
+
+  it('nothing is kept for a snapshot that is over', async () => {
+    const keep = vi.spyOn(LeaseWalk.prototype, 'keep');
+    const clock = new StepClock();
+    const store = await openStore<string>({ clock });
+    for (let id = 1; id <= 3000; id++) await store.grantLease({ id: String(id), ttlMs: 60_000 });
+    const controller = new AbortController();
+    const works = [store.createSnapshot(), store.createSnapshot({ signal: controller.signal })];
+    await store.keepAliveLease('3000');
+    expect(keep).toHaveBeenCalledTimes(2);
+    controller.abort();
+    await Promise.allSettled(works.map((work) => clock.finish(work)));
+    const aborted = store.createSnapshot({ signal: controller.signal });
+    await expect(aborted).rejects.toBe(controller.signal.reason);
+    keep.mockClear();
+    await store.keepAliveLease('1');
+    expect(keep).not.toHaveBeenCalled();
+    keep.mockRestore();
+  });
+
   it('a signal ends both between two steps', async () => {
     const { store, clock } = await openLarge();
     const { result: snapshot } = await clock.finish(store.createSnapshot());
@@ -501,6 +588,54 @@ describe('in steps', () => {
       revisions.push(result.revision);
     }
     expect(revisions).toEqual([2, 3]);
+  });
+
+  it('what was held back is there at once for a write, when it is done, given up or aborted', async () => {
+    const ends: readonly ((work: Promise<unknown>, clock: StepClock, abort: () => void) => Promise<unknown>)[] = [
+      (work, clock) => clock.finish(work),
+      async (work, clock, abort) => {
+        abort();
+        await expect(clock.finish(work)).rejects.toBe('enough');
+      },
+    ];
+    for (const options of [{ limits: { storeBytes: 300_000 } }, { memoryBytesMax: 1_048_576 }]) {
+      for (const end of ends) {
+        const clock = new StepClock();
+        const store = await openStore<string>({ clock, retention: { events: 1e6 }, ...options });
+        const fill = async () => {
+          for (let round = 0; ; round++) await store.put(`key/${round % 50}`, 'x'.repeat(100));
+        };
+        await expect(fill()).rejects.toBeInstanceOf(StoreFullError);
+        const controller = new AbortController();
+        const work = store.createSnapshot({ signal: controller.signal });
+        await store.compact(store.revision);
+        // Compaction comes to where it is held, and has nothing to do any more.
+        for (const timer of clock.timers.splice(1)) timer();
+        await expect(fill()).rejects.toBeInstanceOf(StoreFullError);
+        await end(work, clock, () => controller.abort('enough'));
+        // No task has been run since.
+        for (let round = 0; round < 50; round++) await store.put(`key/${round}`, 'y'.repeat(100));
+      }
+    }
+  });
+
+  it('what was held back is there at once for the end of a lease', async () => {
+    const clock = new StepClock();
+    const store = await openStore<string>({ clock, memoryBytesMax: 1_048_576, retention: { events: 1e6 } });
+    await store.grantLease({ id: '1', ttlMs: 100 });
+    const keys = Array.from({ length: 500 }, (_, index) => `leased/${index}`);
+    await store.putAll(keys.map((key) => ({ key, value: 'x', lease: '1' })));
+    const fill = async () => {
+      for (let round = 0; ; round++) await store.put(`key/${round % 50}`, 'x');
+    };
+    await expect(fill()).rejects.toBeInstanceOf(StoreFullError);
+    const work = store.createSnapshot();
+    await store.compact(store.revision);
+    await expect(fill()).rejects.toBeInstanceOf(StoreFullError);
+    await clock.finish(work);
+    clock.time += 100;
+    expect(store.range({ prefix: 'leased/' }).count).toBe(0);
+    await store.put('a', 'x');
   });
 
   it('gives way to the end of a lease in a store whose memory is full', async () => {

@@ -163,6 +163,19 @@ describe('operations', () => {
     expect(store.revision).toBe(1);
   });
 
+  it('C37, R20: a nested put is held against deletes before it, not against those of nested ones behind it', async () => {
+    const { store } = await openTestStore();
+    const nested = (...then: Operation<unknown>[]): Operation<unknown> => ({ type: 'txn', then });
+    const deletes: Operation<unknown> = { type: 'delete', start: 'a', end: 'c' };
+    const refused = [
+      [nested(put('b')), deletes],
+      [nested(deletes), nested(put('b'))],
+      [nested(nested(deletes)), put('b')],
+    ];
+    for (const then of refused) await expect(store.txn({ then })).rejects.toMatchObject({ key: 'b' });
+    await expect(store.txn({ then: [nested(put('b')), nested(deletes)] })).resolves.toMatchObject({ succeeded: true });
+  });
+
   it('C37, R20: both branches may put the key, and a key beside a deleted range', async () => {
     const { store } = await openTestStore();
     await store.txn({ then: [put('k')], else: [put('k')] });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ConflictError, openStore } from '../../../src/mod.ts';
+import { runUpdate } from '../../../src/store/update.ts';
+import type { TxnRequest } from '../../../src/types/txn.ts';
 import type { UpdateTxn } from '../../../src/types/update.ts';
 
 const bump = async (txn: UpdateTxn<number>) => {
@@ -88,6 +90,19 @@ describe('update', () => {
     expect([revision, store.get('a')]).toEqual([3, undefined]);
   });
 
+  it('byte keys are told apart, Buffers too, and values of bytes are copied', async () => {
+    const store = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes' });
+    const buffer = Uint8Array.of(1);
+    await store.update((txn) => {
+      txn.put(Buffer.from([0xff]), buffer);
+      buffer[0] = 2;
+      txn.put(Buffer.from([0xfe]), buffer);
+      expect(txn.get(Uint8Array.of(0xff))).toEqual(Uint8Array.of(1));
+      txn.put(Uint8Array.of(0xfe), Uint8Array.of(3));
+    });
+    expect(store.range({ prefix: Uint8Array.of() }).kvs.map(({ value }) => [...value])).toEqual([[3], [1]]);
+  });
+
   it('a snapshot that compaction takes away is taken anew', async () => {
     const store = await openStore<number>();
     await store.putAll([
@@ -123,6 +138,102 @@ describe('update', () => {
     };
     await expect(store.update(throwing)).rejects.toBe(boom);
     expect(store.get('x')).toBeUndefined();
+  });
+
+  it('a ConflictError has mod revisions of its key, also of one that was only written', async () => {
+    const store = await openStore<number>();
+    await store.put('read', 1);
+    await store.put('written', 1);
+    await store.put('other', 1);
+    const blind = async (txn: UpdateTxn<number>) => {
+      txn.get('read');
+      txn.put('written', 2);
+      await store.put('written', 3);
+    };
+    await expect(store.update(blind, { retries: 0 })).rejects.toMatchObject({
+      key: 'written',
+      expectedRevision: 3,
+      actualRevision: 5,
+    });
+    // Compacted by then: the newest that it can have been.
+    const compacting = async (txn: UpdateTxn<number>) => {
+      await blind(txn);
+      await store.compact(store.revision);
+    };
+    await expect(store.update(compacting, { retries: 0 })).rejects.toMatchObject({
+      expectedRevision: 5,
+      actualRevision: 6,
+    });
+  });
+
+  it('a ConflictError over a key that was made and is gone again says that it is as it was', async () => {
+    const store = await openStore<number>();
+    const blinking = {
+      get revision() {
+        return store.revision;
+      },
+      get: store.get.bind(store),
+      txn: async (request: TxnRequest<number>) => {
+        await store.put('n', 1);
+        const result = await store.txn(request);
+        await store.delete('n');
+        return result;
+      },
+    };
+    const isOpen = () => {};
+    await expect(runUpdate(blinking, bump, { retries: 0 }, isOpen)).rejects.toMatchObject({
+      key: 'n',
+      expectedRevision: 0,
+      actualRevision: 0,
+    });
+  });
+
+  it('what only is written is no conflict where it is not checked', async () => {
+    const store = await openStore<number>();
+    const meddle = async (txn: UpdateTxn<number>) => {
+      txn.put('written', txn.get('read') ?? 0);
+      await store.putAll([
+        { key: 'written', value: 1 },
+        { key: 'read', value: 1 },
+      ]);
+    };
+    await expect(store.update(meddle, { retries: 0, isolation: 'serializable' })).rejects.toMatchObject({
+      key: 'read',
+      expectedRevision: 0,
+      actualRevision: 2,
+    });
+  });
+
+  it('bad options of put fail in put, and a closed store is named by update', async () => {
+    const store = await openStore<number>();
+    const bad = (value: unknown) => value as never;
+    const refused: unknown[] = [];
+    await store.update((txn) => {
+      for (const options of [{ prevKv: true }, { ttlMs: 0 }, { lease: '01' }, { lease: '1', ttlMs: 1 }, null]) {
+        try {
+          txn.put('a', 1, bad(options));
+        } catch (error) {
+          refused.push((error as Error).message.replace(/, allowed.*/, ''));
+        }
+      }
+      expect(() => txn.put('a', bad(undefined))).toThrow('Cannot put a key: the value is undefined');
+    });
+    expect([refused, store.revision]).toEqual([
+      [
+        'Cannot put a key: unknown option prevKv',
+        'Cannot put a key: ttlMs is 0',
+        'Cannot put a key: lease is "01"',
+        'Cannot put a key: lease and ttlMs exclude each other',
+        'Cannot put a key: the options are not an object',
+      ],
+      1,
+    ]);
+    const closing = store.update(async (txn) => {
+      txn.put('a', 1);
+      await store.close();
+    });
+    await expect(closing).rejects.toThrow('Cannot update: closed');
+    await expect(store.update(bump)).rejects.toThrow('Cannot update: closed');
   });
 
   it('wrong input, and a txn used after its end', async () => {

@@ -8,6 +8,7 @@ import {
   FutureRevisionError,
   InvalidKeyError,
   LimitExceededError,
+  ValueError,
 } from '../../../src/types/errors.ts';
 import type { Key } from '../../../src/types/revision.ts';
 import type { Store } from '../../../src/types/store.ts';
@@ -22,6 +23,30 @@ type Call = (store: Store<unknown, Key>) => unknown;
 
 const LONG = 'x'.repeat(65_536);
 const bad = (value: unknown) => value as never;
+
+/** What is a yes or a no, in each call that has it. */
+const FLAGS: readonly [string, Call, string][] = [
+  ...['prevKv', 'ignoreValue', 'ignoreLease'].flatMap((name): [string, Call, string][] => [
+    [name, (s) => s.put('a', 1, bad({ [name]: 'yes' })), 'put a key'],
+    [name, (s) => s.txn({ else: [bad({ type: 'put', key: 'a', value: 1, [name]: 'yes' })] }), 'run a transaction'],
+  ]),
+  ['ignoreLease', (s) => s.putAll([{ key: 'a', value: 1, ignoreLease: bad('yes') }]), 'put keys'],
+  ['prevKv', (s) => s.delete('a', { prevKv: bad('yes') }), 'delete keys'],
+  ['prevKv', (s) => s.txn({ then: [{ type: 'delete', key: 'a', prevKv: bad('yes') }] }), 'run a transaction'],
+  ['keysOnly', (s) => s.range({ prefix: '', keysOnly: bad('yes') }), 'range over keys'],
+  ['countOnly', (s) => s.range({ prefix: '', countOnly: bad('yes') }), 'range over keys'],
+  ['initial', (s) => s.watch({ key: 'a' }, { initial: bad('yes') }), 'watch'],
+  ['prevKv', (s) => s.watch({ key: 'a' }, { prevKv: bad('yes') }), 'watch'],
+  ['keys', (s) => s.leaseTimeToLive('1', { keys: bad('yes') }), 'read a lease'],
+];
+
+const BAD_IDS: readonly [unknown, ErrorClass, string][] = [
+  ['0', RangeError, '"0"'],
+  ['01', RangeError, '"01"'],
+  ['junk', RangeError, '"junk"'],
+  ['9223372036854775808', RangeError, '"9223372036854775808"'],
+  [7, TypeError, 'of type number'],
+];
 
 const CALLS: [string, Call, ErrorClass, string][] = [
   ['get: no options', (s) => s.get('a', bad(null)), TypeError, 'Cannot get a key: the options are not an object'],
@@ -289,7 +314,48 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   ],
   ['put: an empty key', (s) => s.put('', 1), InvalidKeyError, 'Cannot put a key: the key is empty'],
   ['put: no string', (s) => s.put(bad(null), 1), TypeError, 'Cannot put a key: the key is not a string'],
-  ['put: no value', (s) => s.put('a', undefined), Error, 'Cannot put a key: the value is not JSON data'],
+  [
+    'put: no value',
+    (s) => s.put('a', undefined),
+    TypeError,
+    'Cannot put a key: the value is undefined and ignoreValue',
+  ],
+  [
+    'putAll: no value',
+    (s) => s.putAll([bad({ key: 'a' })]),
+    TypeError,
+    'Cannot put keys: the value is undefined and ignoreValue',
+  ],
+  [
+    'txn: a put without a value',
+    (s) => s.txn({ then: [bad({ type: 'put', key: 'a' })] }),
+    TypeError,
+    'Cannot run a transaction: the value is undefined and ignoreValue',
+  ],
+  [
+    'compare: no value',
+    (s) => s.txn({ compare: [{ key: 'a', target: 'value', result: '=', value: undefined }] }),
+    ValueError,
+    'Cannot run a transaction: the value is not JSON data but undefined',
+  ],
+  ...FLAGS.map(([name, call, action]): [string, Call, ErrorClass, string] => [
+    `${action}: ${name} is no boolean`,
+    call,
+    TypeError,
+    `Cannot ${action}: ${name} is yes, allowed are true and false`,
+  ]),
+  ...(['revoke a lease', 'keep a lease alive', 'read a lease', 'grant a lease'] as const).flatMap((action) =>
+    BAD_IDS.map(([id, expected, reason]): [string, Call, ErrorClass, string] => [
+      `${action}: the id ${JSON.stringify(id)}`,
+      (s) => {
+        if (action === 'revoke a lease') return s.revokeLease(bad(id));
+        if (action === 'keep a lease alive') return s.keepAliveLease(bad(id));
+        return action === 'read a lease' ? s.leaseTimeToLive(bad(id)) : s.grantLease({ ttlMs: 1, id: bad(id) });
+      },
+      expected,
+      `Cannot ${action}: the lease id is ${reason}, allowed is a decimal string from '1'`,
+    ]),
+  ),
   [
     'put: a conflict',
     (s) => s.put('a', 1, { expect: { modRevision: 9 } }),
