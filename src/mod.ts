@@ -60,6 +60,7 @@ export type * from './types/limits.ts';
 export type * from './types/pin.ts';
 export type * from './types/requests.ts';
 export type * from './types/revision.ts';
+export type * from './types/signal.ts';
 export type * from './types/store.ts';
 export type * from './types/txn.ts';
 export type * from './types/update.ts';

@@ -18,8 +18,8 @@ import type { Codec } from './types/codec.ts';
 import type { Limits } from './types/limits.ts';
 import type { Logger } from './types/logger.ts';
 import type { Random } from './types/random.ts';
-import type { SignalOptions } from './types/requests.ts';
 import type { Key, Revision } from './types/revision.ts';
+import type { SignalOptions } from './types/signal.ts';
 import type { Store } from './types/store.ts';
 
 /** Options of {@link openStore}. Those in the second half need a `backend`. */
@@ -285,7 +285,7 @@ function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   if (waitReady !== undefined && typeof waitReady !== 'boolean') {
     throw new TypeError('Cannot open a store: waitReady is not a boolean');
   }
-  if (signal !== undefined && typeof signal?.aborted !== 'boolean') {
+  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
     throw new TypeError('Cannot open a store: the signal is not an AbortSignal');
   }
 }

@@ -1,6 +1,6 @@
 import type { BackendKeyValue, BackendPosition, ByteRange } from '../types/backend.ts';
-import type { SignalOptions } from '../types/requests.ts';
 import type { KeyRange, KeyValue } from '../types/revision.ts';
+import type { SignalOptions } from '../types/signal.ts';
 import type { Store } from '../types/store.ts';
 
 /** The store that is behind a memory backend, and what both call by different names. */

@@ -29,6 +29,7 @@ import type { CompactResult, StoreStats } from '../types/store.ts';
 import type { TxnResult } from '../types/txn.ts';
 import type { Watch, WatchOptions } from '../types/watch.ts';
 import { WatchHub } from '../watch/hub.ts';
+import { dueFirstClock } from './due-first-clock.ts';
 import type { LeaseCalls } from './memory-lease.ts';
 import { MemoryLeases } from './memory-leases.ts';
 
@@ -77,7 +78,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     this.#applier = new Applier({
       mvcc,
       listener: this.#hub,
-      clock: this.#dueFirst(clock),
+      clock: dueFirstClock(clock, () => this.#expireOnTime()),
       retention,
       pinsMax: limits.pins,
     });
@@ -170,7 +171,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   txn<W, L extends Key>(mvcc: Mvcc<W, L>, txn: PreparedTxn, call: WriteCall): TxnResult<W, L> {
     const path = choosePath(mvcc, txn);
     checkPath(mvcc, txn, path, (id) => this.#leases.lessor.require(id, call.action), call.action);
-    return this.#withOwnLeases(call.action, (grantOwn) => {
+    return this.#leases.withOwn(call.action, (grantOwn) => {
       const branch = new Branch(mvcc, mvcc.window.revision + 1, grantOwn);
       const responses = branch.run(branchOf(txn, path), path);
       const revision = this.#commit(branch.changes, call.action);
@@ -266,28 +267,12 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   /** A put that has to do with a lease, or keeps what is there. */
   #putBranch<W, L extends Key>(mvcc: Mvcc<W, L>, put: PreparedPut, { action }: WriteCall): PutResult<W, L> {
     checkPut(mvcc, put, (id) => this.#leases.lessor.require(id, action), action);
-    return this.#withOwnLeases(action, (grantOwn) => {
+    return this.#leases.withOwn(action, (grantOwn) => {
       const branch = new Branch(mvcc, mvcc.window.revision + 1, grantOwn);
       const { prevKv, lease } = branch.put(put);
       const revision = this.#commit(branch.changes, action);
       return { revision, ...(prevKv === undefined ? {} : { prevKv }), ...(lease === undefined ? {} : { lease }) };
     });
-  }
-
-  /** Runs a write that may make leases for its keys; if it fails, they go again. */
-  #withOwnLeases<T>(action: string, write: (grantOwn: (ttlMs: number) => string) => T): T {
-    const { lessor } = this.#leases;
-    const granted: LeaseId[] = [];
-    try {
-      return write((ttlMs) => {
-        const { id } = lessor.grant(ttlMs, undefined, action, { keyed: true });
-        granted.push(id);
-        return id;
-      });
-    } catch (error) {
-      for (const id of granted) lessor.remove(id);
-      throw error;
-    }
   }
 
   /**
@@ -357,19 +342,6 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
       this.#expire(sorted.slice(0, sorted.length >> 1));
       return this.#expire(sorted.slice(sorted.length >> 1));
     }
-  }
-
-  /** What a timer of the store does, trimming for instance, comes after what is due, like everything else (M31). */
-  #dueFirst(clock: Clock): Clock {
-    return {
-      now: () => clock.now(),
-      wallTime: () => clock.wallTime(),
-      after: (delayMs, fn) =>
-        clock.after(delayMs, () => {
-          this.#expireOnTime();
-          fn();
-        }),
-    };
   }
 
   /** For those who wait. A store that has no room for a delete says so to whoever calls it next. */

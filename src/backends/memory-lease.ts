@@ -9,7 +9,7 @@ import type {
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
-import type { SignalOptions } from '../types/requests.ts';
+import type { SignalOptions } from '../types/signal.ts';
 
 /** What a handle asks its store for. */
 export interface LeaseCalls {

@@ -45,6 +45,21 @@ export class MemoryLeases {
     return handle;
   }
 
+  /** Runs a write that may make leases for its keys; if it fails, they go again. */
+  withOwn<T>(action: string, write: (grantOwn: (ttlMs: number) => LeaseId) => T): T {
+    const granted: LeaseId[] = [];
+    try {
+      return write((ttlMs) => {
+        const { id } = this.lessor.grant(ttlMs, undefined, action, { keyed: true });
+        granted.push(id);
+        return id;
+      });
+    } catch (error) {
+      for (const id of granted) this.lessor.remove(id);
+      throw error;
+    }
+  }
+
   /** The lease is gone, with its keys, as of a revision. Whoever holds it hears of it in a microtask of its own (M8). */
   lost(leaseId: LeaseId, end: 'expired' | 'revoked', revision: Revision): void {
     this.lessor.remove(leaseId);

@@ -8,7 +8,7 @@ import type { Clock } from '../types/clock.ts';
 import { ClosedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
-import type { SignalOptions } from '../types/requests.ts';
+import type { SignalOptions } from '../types/signal.ts';
 import type { SourceList } from '../types/source.ts';
 import { checkController } from './checks.ts';
 import type { HandlerFunction } from './context.ts';

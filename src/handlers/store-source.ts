@@ -1,6 +1,6 @@
 import type { WatchEvent } from '../types/event.ts';
-import type { SignalOptions } from '../types/requests.ts';
 import type { KeyValue } from '../types/revision.ts';
+import type { SignalOptions } from '../types/signal.ts';
 import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
 import type { Store } from '../types/store.ts';
 import { checkMethods, checkNames } from './checks.ts';

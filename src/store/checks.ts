@@ -1,6 +1,7 @@
 import type { GrantLeaseOptions, TimeToLiveOptions } from '../types/lease.ts';
-import type { DeleteOptions, GetOptions, PutEntry, PutOptions, SignalOptions } from '../types/requests.ts';
+import type { DeleteOptions, GetOptions, PutEntry, PutOptions } from '../types/requests.ts';
 import type { Key, KeyRange, Revision } from '../types/revision.ts';
+import type { SignalOptions } from '../types/signal.ts';
 import type { PrefixOptions } from '../types/store.ts';
 
 /** What embedded stores and replicas check alike in what they are given, before anything else happens. */
@@ -48,7 +49,7 @@ export function checkOptions(options: object, names: ReadonlySet<string>, action
   checkMembers(options, names, action, 'the options are not an object', 'option');
   const { signal } = options as SignalOptions;
   if (signal === undefined) return;
-  if (typeof signal !== 'object' || signal === null || typeof signal.aborted !== 'boolean') {
+  if (typeof signal !== 'object' || signal === null || typeof signal.throwIfAborted !== 'function') {
     throw new TypeError(`Cannot ${action}: the signal is not an AbortSignal`);
   }
 }
@@ -66,7 +67,9 @@ export function checkMembers(
   notObject: string,
   what: string,
 ): void {
-  if (typeof part !== 'object' || part === null) throw new TypeError(`Cannot ${action}: ${notObject}`);
+  if (typeof part !== 'object' || part === null || Array.isArray(part)) {
+    throw new TypeError(`Cannot ${action}: ${notObject}`);
+  }
   for (const name of Object.keys(part)) {
     if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown ${what} ${name}`);
   }

@@ -58,6 +58,13 @@ export class KeySpace<K extends Key> {
     return bytes;
   }
 
+  /** Whether a text can be that of a key. */
+  isText(text: string): boolean {
+    if (this.mode === 'utf8') return text.isWellFormed();
+    for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0xff) return false;
+    return true;
+  }
+
   /** Number of bytes of a key. */
   byteLength(text: string): number {
     return this.mode === 'utf8' ? utf8Length(text) : text.length;

@@ -54,9 +54,10 @@ function prepareLevel<V, K extends Key>(
   }
   const operation = (one: Operation<V, K>) => prepareOperation(mvcc, one, budget - size, operationsMax);
   return {
-    compare: compare.map((one) => prepareCompare(mvcc, one)),
-    then: then.map(operation),
-    else: otherwise.map(operation),
+    // `from` also visits holes.
+    compare: Array.from(compare, (one) => prepareCompare(mvcc, one)),
+    then: Array.from(then, operation),
+    else: Array.from(otherwise, operation),
   };
 }
 
@@ -93,7 +94,7 @@ function prepareOperation<V, K extends Key>(
   if (typeof operation !== 'object' || operation === null) {
     throw new TypeError(`Cannot ${ACTION}: an operation is not an object`);
   }
-  const names = OPERATION_NAMES[operation.type];
+  const names = Object.hasOwn(OPERATION_NAMES, operation.type) ? OPERATION_NAMES[operation.type] : undefined;
   if (names !== undefined) checkMembers(operation, names, ACTION, '', `member of a ${operation.type}`);
   switch (operation.type) {
     case 'put':

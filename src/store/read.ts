@@ -49,8 +49,12 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   if (request.continue !== undefined) {
     if (!isAscending(selection)) throw new TypeError(`Cannot ${action}: continue needs rows in ascending key order`);
     const position = parseContinue(request.continue, action);
+    if (!mvcc.keys.isText(position.text)) throw new RangeError(`Cannot ${action}: the continue token is malformed`);
     if (!isOf(position, data)) throw new IdentityChangedError(action, data.epoch);
-    if (revision !== undefined && !(revision <= 0) && revision !== position.revision) {
+    if (revision !== undefined && !Number.isSafeInteger(revision)) {
+      throw new RangeError(`Cannot ${action}: the revision is not a safe integer`);
+    }
+    if (revision !== undefined && revision > 0 && revision !== position.revision) {
       throw new RangeError(
         `Cannot ${action}: the continue token is for revision ${position.revision}, not ${revision}`,
       );

@@ -1,8 +1,19 @@
+import { SnapshotError } from '../types/errors.ts';
 import type { LeaseDump } from '../types/lease-dump.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Mvcc } from './mvcc.ts';
 import { checksumSteps } from './snapshot-checksum.ts';
-import { END, KEY_MODES, KIND_DELETE, KIND_JSON, MAGIC, type SnapshotHeader, VERSION } from './snapshot-format.ts';
+import {
+  END,
+  KEY_MODES,
+  KIND_DELETE,
+  KIND_JSON,
+  MAGIC,
+  REVISION_MAX,
+  type SnapshotHeader,
+  VERSION,
+  VERSION_MAX,
+} from './snapshot-format.ts';
 import { sortedPlaces } from './snapshot-sort.ts';
 import { rowUnits, StepLength } from './snapshot-steps.ts';
 import { SnapshotValues } from './snapshot-values.ts';
@@ -46,6 +57,7 @@ export function* snapshotSteps<V, K extends Key>(source: SnapshotSource<V, K>): 
     compactRevision: window.isCompacted ? window.compactRevision : -1,
     watchFloor: window.watchFloor,
   };
+  if (header.revision > REVISION_MAX) throw tooHigh(`the revision of the store is above ${REVISION_MAX}`);
   const length = new StepLength();
   writer.header(header);
   for (const lease of source.leases) {
@@ -118,6 +130,11 @@ function* commits<V, K extends Key>(
   writer.end();
 }
 
+/** Of a store that has come so far that none could be opened with what it has: better known now than then. */
+function tooHigh(reason: string): SnapshotError {
+  return new SnapshotError('create a snapshot', reason);
+}
+
 /** Puts the parts of a snapshot into bytes. What writes a row or a change answers the work it was. */
 class RowWriter<V, K extends Key> {
   readonly bytes: SnapshotWriter = new SnapshotWriter();
@@ -174,7 +191,9 @@ class RowWriter<V, K extends Key> {
     this.#key(slot);
     bytes.number(core.createRevision(slot));
     if (hasRevision) bytes.number(core.modRevision(slot));
-    bytes.number(core.version(slot));
+    const version = core.version(slot);
+    if (version > VERSION_MAX) throw tooHigh(`a key has the version ${version}, allowed is up to ${VERSION_MAX}`);
+    bytes.number(version);
     const lease = state.leaseAt(slot);
     bytes.text(lease === '0' ? '' : lease);
     if (typeof content === 'string') bytes.text(content);

@@ -43,6 +43,13 @@ export interface SnapshotHeader {
   readonly watchFloor: Revision;
 }
 
+/**
+ * The highest that a snapshot may have: the store that is made of it has to go on. Above what they leave, the next revision is
+ * no safe integer and the next version of a key not one of 32 bits: the same would be given twice.
+ */
+export const REVISION_MAX: Revision = Number.MAX_SAFE_INTEGER - 2 ** 32;
+export const VERSION_MAX: number = 2 ** 32 - 2 ** 20;
+
 const OPEN = 'open a store from a snapshot';
 
 /** The error of everything that is wrong with the bytes. */

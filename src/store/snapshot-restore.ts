@@ -17,8 +17,10 @@ import {
   KIND_JSON,
   MAGIC,
   PREAMBLE_BYTES,
+  REVISION_MAX,
   type SnapshotHeader,
   VERSION,
+  VERSION_MAX,
 } from './snapshot-format.ts';
 import { SnapshotReader } from './snapshot-reader.ts';
 import { rowUnits, StepLength } from './snapshot-steps.ts';
@@ -31,12 +33,6 @@ const ROWS_MAX = 1024;
 const ROW_UNITS = 3;
 /** More for one that has a lease. */
 const LEASE_UNITS = 3;
-/**
- * What a snapshot leaves to the store it becomes: revisions, and versions of a key, that can still be made. Numbers above
- * would be made twice, since they are no safe integers, or no 32 bits.
- */
-const REVISION_MAX = Number.MAX_SAFE_INTEGER - 2 ** 32;
-const VERSION_MAX = 2 ** 32 - 2 ** 20;
 
 export interface RestoreTarget<V, K extends Key> {
   /** Of an empty store. */

@@ -23,8 +23,8 @@ export interface SnapshotsOptions<V, K extends Key> {
  * Snapshots that are being made of a store, and the one that it is made of.
  *
  * While one is made, compaction goes on logically, and physically up to the low watermark of when it was begun; the rest is
- * done after, by the compactor of the store. So the memory of a store that is written much may be full sooner. A write is then a `StoreFullError`; the end
- * of a lease, which cannot wait, ends the snapshots instead.
+ * done after, by the compactor of the store. So the memory of a store that is written much may be full sooner. A write is
+ * then a `StoreFullError`; the end of a lease, which cannot wait, ends the snapshots instead.
  */
 export class Snapshots<V, K extends Key> {
   readonly #mvcc: Mvcc<V, K>;

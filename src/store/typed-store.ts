@@ -21,9 +21,9 @@ import type {
   PutResult,
   RangeRequest,
   RangeResult,
-  SignalOptions,
 } from '../types/requests.ts';
 import type { Key, KeyRange, KeyValue, Revision } from '../types/revision.ts';
+import type { SignalOptions } from '../types/signal.ts';
 import type { CompactResult, PrefixOptions, Store, StoreStats } from '../types/store.ts';
 import type { TxnRequest, TxnResult } from '../types/txn.ts';
 import type { UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
@@ -133,7 +133,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       checkOptions(options, SIGNAL_NAMES, action);
       options.signal?.throwIfAborted();
       if (!Array.isArray(entries)) throw new TypeError(`Cannot ${action}: the entries are not an array`);
-      const then = entries.map((entry: PutEntry<V, K>) => {
+      const then = Array.from(entries, (entry: PutEntry<V, K>) => {
         checkMembers(entry, ENTRY_NAMES, action, 'an entry is not an object', 'member of an entry');
         return preparePut(this.#mvcc, entry.key, entry.value, entry, action);
       });

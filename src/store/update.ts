@@ -47,7 +47,7 @@ export async function runUpdate<V, K extends Key, R>(
     const run = new UpdateRun(store, isolation);
     let value: R;
     try {
-      value = await fn(run);
+      value = await (signal === undefined ? fn(run) : untilAborted(fn(run), signal));
     } catch (error) {
       // The snapshot went while the function ran: the next run has a newer one.
       if (!(error instanceof CompactedError) || !run.isSnapshotGone(error) || attempts > retries) throw error;
@@ -197,4 +197,23 @@ function ownKey<K extends Key>(key: K): K {
 /** Bytes are copied like in any put; other values are kept as they are until the function has returned. */
 function ownValue<V>(value: V): V {
   return (value instanceof Uint8Array ? new Uint8Array(value) : value) as V;
+}
+
+/** What the function comes to, or the signal's reason if that is first; a function that never ends must not hold it up. */
+function untilAborted<R>(value: R | PromiseLike<R>, signal: AbortSignal): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    const done = () => signal.removeEventListener('abort', abort);
+    signal.addEventListener('abort', abort, { once: true });
+    Promise.resolve(value).then(
+      (result) => {
+        done();
+        resolve(result);
+      },
+      (error: unknown) => {
+        done();
+        reject(error);
+      },
+    );
+  });
 }

@@ -1,8 +1,9 @@
+import type { ByteRange } from '../types/backend.ts';
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import { history } from './backend-range-cases.ts';
 import type { BackendCaseSpec, BackendSession } from './backend-session.ts';
-import { ALL, itemText, rowText } from './backend-terms.ts';
+import { ALL, itemText, point, rowText, span } from './backend-terms.ts';
 
 /** Compaction: what it refuses, what it takes away, and what it must leave. */
 export const HISTORY_CASES: readonly BackendCaseSpec[] = [
@@ -70,7 +71,17 @@ export const HISTORY_CASES: readonly BackendCaseSpec[] = [
       const [first = 0, , , low = 0, floor = 0] = revisions;
       await session.within('compact', session.backend.compact({ revision: floor }));
       const last = revisions.at(-1) ?? 0;
-      for (const from of [first, low, floor - 1]) await refusedStart(session, from, floor);
+      // Of any number of ranges, also where there is nothing to tell.
+      const selections = [
+        [ALL],
+        [point('k')],
+        [span('a', 'b')],
+        [span('a', 'b'), point('k')],
+        [point('a'), span('l', '')],
+      ];
+      for (const ranges of selections) {
+        for (const from of [first, low, floor - 1]) await refusedStart(session, from, floor, ranges);
+      }
       const legal = session.watch(floor);
       await session.seen(legal, last);
       session.equal(
@@ -82,8 +93,13 @@ export const HISTORY_CASES: readonly BackendCaseSpec[] = [
   },
 ];
 
-async function refusedStart(session: BackendSession, from: Revision, floor: Revision): Promise<void> {
-  const reader = session.watch(from);
+async function refusedStart(
+  session: BackendSession,
+  from: Revision,
+  floor: Revision,
+  ranges: readonly ByteRange[],
+): Promise<void> {
+  const reader = session.watch(from, { ranges });
   const state = () => reader.items.map(itemText);
   await session.until(`a stream from ${from}`, () => reader.end !== undefined, 'CompactedError', state);
   const { error } = reader.end ?? {};

@@ -1,12 +1,15 @@
 import { byteText } from '../core/key-order.ts';
 import { LeaseExistsError, LeaseNotFoundError } from '../types/errors.ts';
 import type { BackendCaseSpec, BackendSession } from './backend-session.ts';
-import { ALL, get, itemText, keyTexts, nested, put, rowText, when } from './backend-terms.ts';
+import { ALL, eventText, get, itemText, keyTexts, nested, put, rowText, when } from './backend-terms.ts';
 
 /** Of leases that shall not expire in a case. */
 const LONG_MS = 600_000;
 /** Of those that shall: as short as what a server grants at least. */
 const SHORT_MS = 4_000;
+/** Keys of one lease: more than a transaction has to take operations (store:R21), so they are attached in parts. */
+const MANY_KEYS = 300;
+const PUTS = 100;
 
 /** Leases: grants, attachment, the end of one. */
 export const LEASE_CASES: readonly BackendCaseSpec[] = [
@@ -60,6 +63,12 @@ export const LEASE_CASES: readonly BackendCaseSpec[] = [
         session.equal('the keys of 10', await keysOf(session, '10'), expected === '10' ? ['k'] : []);
       }
     },
+  },
+  {
+    name: 'a put that ignores value and lease keeps both',
+    rule: 'store:R15',
+    needs: ['leases'],
+    run: keptBoth,
   },
   {
     name: 'an unknown lease is refused where it runs, and nothing is written',
@@ -119,6 +128,12 @@ export const LEASE_CASES: readonly BackendCaseSpec[] = [
     },
   },
   {
+    name: 'a lease of many keys is revoked in one commit too',
+    rule: 'store:R41',
+    needs: ['leases'],
+    run: manyKeys,
+  },
+  {
     name: 'a lease without keys is revoked without a revision',
     rule: 'store:R4',
     needs: ['leases'],
@@ -167,12 +182,87 @@ export const LEASE_CASES: readonly BackendCaseSpec[] = [
     },
   },
   {
+    name: 'what a lease was granted stays the same while what is left of it becomes less',
+    rule: 'store:R43',
+    needs: ['leases', 'advance'],
+    async run(session) {
+      const { leases } = session;
+      const { ttlMs } = await session.within('grant', leases.grant({ ttlMs: SHORT_MS, id: '5' }));
+      await session.advance(ttlMs / 2);
+      const { status } = await session.within('timeToLive', leases.timeToLive({ id: '5' }));
+      session.equal('the granted TTL when half of it has passed', status?.grantedTtlMs, ttlMs);
+      const left = status?.remainingMs ?? 0;
+      session.check('what is left then', left > 0 && left < ttlMs, `above 0, below ${ttlMs}`, left);
+      const renewed = await session.within('keepAlive', leases.keepAlive({ id: '5' }));
+      session.equal('the TTL that a renewal tells then', renewed.ttlMs, ttlMs);
+    },
+  },
+  {
+    name: 'each renewal gives a lease its whole TTL again, not the first alone',
+    rule: 'store:R40',
+    needs: ['leases', 'advance'],
+    async run(session) {
+      const { leases } = session;
+      const { ttlMs } = await session.within('grant', leases.grant({ ttlMs: SHORT_MS, id: '5' }));
+      await session.txn([put('k', '1', { lease: '5' })]);
+      for (const nth of ['first', 'second', 'third']) {
+        await session.advance(ttlMs * 0.75);
+        await session.within(`the ${nth} keepAlive`, leases.keepAlive({ id: '5' }));
+      }
+      await session.advance(ttlMs * 0.75);
+      session.equal('the keys after three renewals', keyTexts(await session.rows()), ['k']);
+    },
+  },
+  {
     name: 'a lease expires after its TTL, not before, and never revives',
     rule: 'store:R42',
     needs: ['leases', 'advance'],
     run: expiry,
   },
 ];
+
+/** In each place where a put can stand: the branches may be read by different code. */
+async function keptBoth(session: BackendSession): Promise<void> {
+  await grant(session, '5');
+  const kept = put('k', '', { ignoreValue: true, ignoreLease: true });
+  const no = [when('k', 'version', '<', 0)];
+  const places = {
+    then: () => session.txn([kept]),
+    else: () => session.txn([], { compare: no, else: [kept] }),
+    'a nested then': () => session.txn([nested([], [kept])]),
+    'a nested else': () => session.txn([nested(no, [], [kept])]),
+  };
+  for (const [place, run] of Object.entries(places)) {
+    const first = (await session.txn([put('k', 'kept', { lease: '5' })])).revision;
+    const { revision } = await run();
+    session.equal(`the row behind a put in ${place}`, (await session.rows()).map(rowText), [
+      `k=kept (${first},${revision},2) lease 5`,
+    ]);
+    session.equal('the keys of the lease', await keysOf(session, '5'), ['k']);
+    await session.write({ k: undefined });
+  }
+}
+
+async function manyKeys(session: BackendSession): Promise<void> {
+  await grant(session, '5');
+  const keys = Array.from({ length: MANY_KEYS }, (_, index) => `k${index}`);
+  for (let from = 0; from < MANY_KEYS; from += PUTS) {
+    await session.txn(keys.slice(from, from + PUTS).map((key) => put(key, '1', { lease: '5' })));
+  }
+  const { revision: before } = await session.status();
+  const reader = session.watch(before + 1);
+  const { revision, deleted } = await session.within('revoke', session.leases.revoke({ id: '5' }));
+  session.equal('the number of deleted keys', deleted, MANY_KEYS);
+  const { kvs } = await session.range([ALL], { limit: 1 });
+  session.equal('the keys behind it', keyTexts(kvs), []);
+  await session.seen(reader, revision);
+  session.equal('the number of commits', reader.changes.length, 1);
+  session.equal(
+    'the deletes',
+    reader.changes[0]?.events.map(eventText),
+    [...keys].sort().map((key) => `delete ${key} (${revision})`),
+  );
+}
 
 async function expiry(session: BackendSession): Promise<void> {
   const { ttlMs } = await session.within('grant', session.leases.grant({ ttlMs: SHORT_MS, id: '5' }));

@@ -3,10 +3,22 @@ import type { BackendRangeRequest, ByteRange } from '../types/backend.ts';
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import type { BackendCaseSpec, BackendSession } from './backend-session.ts';
-import { ALL, bytes, keyTexts, point, put, rowText, span } from './backend-terms.ts';
+import { ALL, bytes, del, keyTexts, point, put, rowText, span } from './backend-terms.ts';
 
 /** In the order of their bytes. */
 const KEYS = ['\x00', 'a', 'a\x00', 'a/', 'a/b', 'aa', 'b', 'c', '\x7f', '\x80', '\xc3\xa9', '\xff', '\xff\xff'];
+
+const RANGES: readonly ByteRange[] = [
+  point('a'),
+  point('none'),
+  span('a', 'b'),
+  span('a/', 'a0'),
+  span('b', ''),
+  span('', 'a'),
+  span('\xff', ''),
+  span('b', 'b'),
+  span('c', 'a'),
+];
 
 /** `range`: which rows, and at which revision. */
 export const RANGE_CASES: readonly BackendCaseSpec[] = [
@@ -45,22 +57,26 @@ export const RANGE_CASES: readonly BackendCaseSpec[] = [
     rule: 'store:R7',
     async run(session) {
       for (const key of KEYS) await session.write({ [key]: '1' });
-      const ranges = [
-        point('a'),
-        point('none'),
-        span('a', 'b'),
-        span('a/', 'a0'),
-        span('b', ''),
-        span('', 'a'),
-        span('\xff', ''),
-        span('b', 'b'),
-        span('c', 'a'),
-      ];
-      for (const range of ranges) {
+      for (const range of RANGES) {
         const { kvs, count } = await session.range([range]);
         const expected = KEYS.filter((key) => isIn(range, key));
         session.equal(`the keys of ${rangeText(range)}`, keyTexts(kvs), expected);
         session.equal(`the count of ${rangeText(range)}`, count, expected.length);
+      }
+    },
+  },
+  {
+    name: 'a delete takes what its range holds, and nothing else',
+    rule: 'store:R7',
+    needs: ['writable'],
+    async run(session) {
+      for (const range of [...RANGES, ALL]) {
+        await session.txn(KEYS.map((key) => put(key, '1')));
+        const [response] = (await session.txn([del(range)])).responses;
+        const left = KEYS.filter((key) => !isIn(range, key));
+        session.equal(`the keys behind a delete of ${rangeText(range)}`, keyTexts(await session.rows()), left);
+        const deleted = response?.type === 'delete' ? response.deleted : response?.type;
+        session.equal(`the number of deleted keys of ${rangeText(range)}`, deleted, KEYS.length - left.length);
       }
     },
   },

@@ -99,6 +99,12 @@ export const STREAM_CASES: readonly BackendCaseSpec[] = [
     run: progressInOrder,
   },
   {
+    name: 'progress that is asked for while the consumer is behind waits for what it has not pulled',
+    rule: 'B5',
+    needs: ['progress'],
+    run: progressWhenBehind,
+  },
+  {
     name: 'progress comes on a quiet range too',
     rule: 'B5',
     needs: ['progress'],
@@ -224,14 +230,45 @@ async function progressInOrder(session: BackendSession): Promise<void> {
     reader.requestProgress();
     await progressTo(session, reader, await write);
   }
+  const proven = checkProven(session, reader);
+  const { revision: now } = await session.status();
+  session.check('what was proven', proven <= now, `at most ${now}`, proven);
+  session.equal('the number of changes', reader.changes.length, 12);
+}
+
+/**
+ * The consumer has pulled a few items and stops; commits follow, then the question. What answers has to stand behind the
+ * changes that wait: `open 1, progress 5, change 2` would prove what was not sent.
+ */
+async function progressWhenBehind(session: BackendSession): Promise<void> {
+  for (const pulled of [1, 2, 4]) {
+    for (const behind of [1, 2, 5, 20]) {
+      const { revision: from } = await session.status();
+      const reader = session.watch(from + 1, { itemsMax: pulled });
+      await session.opened(reader);
+      let last = from;
+      for (let count = 0; count < pulled - 1 + behind; count++) last = await session.write({ k: `${count}` });
+      await session.quiet();
+      reader.requestProgress();
+      await session.quiet();
+      reader.resume();
+      await session.seen(reader, last);
+      // A stream may give up where it is behind, not where it is not.
+      if (reader.end === undefined) await progressTo(session, reader, last);
+      else checkEnd(session, reader);
+      checkProven(session, reader);
+    }
+  }
+}
+
+/** No change is at or below what progress has proven before it. The highest that was proven. */
+function checkProven(session: BackendSession, reader: Reader): Revision {
   let proven = 0;
   for (const { type, revision } of reader.items) {
     if (type === 'change') session.check('a change behind progress', revision > proven, `above ${proven}`, revision);
     if (type === 'progress') proven = Math.max(proven, revision);
   }
-  const { revision: now } = await session.status();
-  session.check('what was proven', proven <= now, `at most ${now}`, proven);
-  session.equal('the number of changes', reader.changes.length, 12);
+  return proven;
 }
 
 /** A stream may give up, by an error that says so. */

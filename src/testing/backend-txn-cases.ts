@@ -1,3 +1,4 @@
+import { byteText } from '../core/key-order.ts';
 import type { BackendOperation, BackendTxnRequest } from '../types/backend.ts';
 import {
   CompactedError,
@@ -74,6 +75,12 @@ export const TXN_CASES: readonly BackendCaseSpec[] = [
         `c=1 (${revision},${revision},1)`,
       ]);
     },
+  },
+  {
+    name: 'a range sees the writes before it and none behind it, whatever it selects',
+    rule: 'store:R20',
+    needs: ['writable'],
+    run: places,
   },
   {
     name: 'states before are told where they are asked for',
@@ -216,6 +223,52 @@ async function selections(session: BackendSession): Promise<void> {
     const what = JSON.stringify(selection);
     session.equal(`the rows of ${what}`, keyTexts(kvs), expected);
     session.equal(`count and more of ${what}`, [count, more], [4, hasMore]);
+  }
+}
+
+/**
+ * The same ranges at four places of one transaction, the second inside a nested one:
+ *
+ *     ranges, [put c, ranges], put b, ranges, delete a, ranges
+ */
+async function places(session: BackendSession): Promise<void> {
+  await session.write({ a: '1' });
+  const second = await session.write({ b: '2' });
+  const cases: readonly (readonly [Parameters<typeof get>[1], readonly [string, string, string, string]])[] = [
+    [{}, ['a1 b2', 'a1 b2 c0', 'a1 b9 c0', 'b9 c0']],
+    [{ sortOrder: 'descend' }, ['b2 a1', 'c0 b2 a1', 'c0 b9 a1', 'c0 b9']],
+    [{ sortTarget: 'value' }, ['a1 b2', 'c0 a1 b2', 'c0 a1 b9', 'c0 b9']],
+    [{ sortTarget: 'value', limit: 1 }, ['a1', 'c0', 'c0', 'c0']],
+    [{ sortTarget: 'version', sortOrder: 'descend' }, ['a1 b2', 'a1 b2 c0', 'b9 a1 c0', 'b9 c0']],
+    [{ sortTarget: 'create', sortOrder: 'descend' }, ['b2 a1', 'c0 b2 a1', 'c0 b9 a1', 'c0 b9']],
+    [{ sortTarget: 'mod', sortOrder: 'descend' }, ['b2 a1', 'c0 b2 a1', 'b9 c0 a1', 'b9 c0']],
+    [{ minModRevision: second }, ['b2', 'b2 c0', 'b9 c0', 'b9 c0']],
+    [{ maxModRevision: second }, ['a1 b2', 'a1 b2', 'a1', '']],
+    [{ minCreateRevision: second }, ['b2', 'b2 c0', 'b9 c0', 'b9 c0']],
+    [{ maxCreateRevision: second }, ['a1 b2', 'a1 b2', 'a1 b9', 'b9']],
+    [{ keysOnly: true }, ['a b', 'a b c', 'a b c', 'b c']],
+    [{ countOnly: true }, ['', '', '', '']],
+  ];
+  const ranges = cases.map(([selection]) => get(ALL, selection));
+  const inner = nested([], [put('c', '0'), ...ranges]);
+  const { responses } = await session.txn([...ranges, inner, put('b', '9'), ...ranges, del('a'), ...ranges]);
+  const size = ranges.length;
+  const middle = responses[size];
+  if (middle?.type !== 'txn') return session.fail('the answer to a nested transaction', 'txn', middle?.type);
+  const groups = [
+    responses.slice(0, size),
+    middle.responses.slice(1),
+    responses.slice(size + 2, 2 * size + 2),
+    responses.slice(2 * size + 3),
+  ];
+  for (const [place, group] of groups.entries()) {
+    for (const [index, [selection, expected]] of cases.entries()) {
+      const response = group[index];
+      if (response?.type !== 'range') return session.fail('the answer to a range', 'range', response?.type);
+      const rows = response.kvs.map(({ key, value }) => byteText(key) + byteText(value)).join(' ');
+      const what = `rows and count of ${JSON.stringify(selection)} at place ${place + 1}`;
+      session.equal(what, [rows, response.count], [expected[place], [2, 3, 3, 2][place]]);
+    }
   }
 }
 

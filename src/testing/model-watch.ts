@@ -50,6 +50,8 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
   #from: Revision;
   #failure: { readonly error: unknown } | undefined;
   #isDone = false;
+  /** What is there already when it begins is no lag of a watch with `close`. */
+  readonly #backlogEnd: Revision;
   /** Set when the watch is over. */
   #lastProgress: Revision | undefined;
 
@@ -59,6 +61,7 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
     this.#has = has;
     this.#options = options;
     this.#isInitial = options.initial === true;
+    this.#backlogEnd = history.revision;
     const { fromRevision = 0 } = options;
     this.#from = fromRevision > 0 ? fromRevision : history.revision + 1;
     if (fromRevision > 0 && fromRevision < history.compactRevision) {
@@ -124,7 +127,7 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
     const commit = this.#firstUndelivered();
     if (commit === undefined) return undefined;
     const { onSlow = 'lag', lagEventsMax = 1000 } = this.#options;
-    const lagEvents = this.#entriesFrom(commit);
+    const lagEvents = this.#entriesFrom(onSlow === 'close' ? Math.max(commit, this.#backlogEnd + 1) : commit);
     if (onSlow === 'lag' || lagEvents <= lagEventsMax) {
       this.#from = commit + 1;
       return { revision: commit, events: this.#matching(commit).map((one) => this.#dress(one, commit - 1)) };

@@ -2,7 +2,7 @@ import { deepFreeze } from '../handlers/freeze.ts';
 import type { Clock } from '../types/clock.ts';
 import { BackendError, CompactedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
-import type { SignalOptions } from '../types/requests.ts';
+import type { SignalOptions } from '../types/signal.ts';
 import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
 
 /** What goes wrong, and how often. Rates are from 0 to 1. All of it keeps the contract of {@link ObjectSource}. */

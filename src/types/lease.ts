@@ -1,5 +1,5 @@
-import type { SignalOptions } from './requests.ts';
 import type { Revision } from './revision.ts';
+import type { SignalOptions } from './signal.ts';
 
 /**
  * Names a lease: a decimal string from '1' to '9223372036854775807', since etcd's ids are 64-bit (D8). '0' is "none".

@@ -1,16 +1,6 @@
 import type { LeaseId } from './lease.ts';
 import type { Key, KeyRange, KeyValue, Revision } from './revision.ts';
-
-/**
- * Options of everything that can be cancelled. The call rejects with the signal's reason as it is, not wrapped.
- *
- * A signal that has aborted before the start means: no effect at all. One that aborts while a write of a replica is under
- * way says nothing about the write: it may be committed (as with `BackendError.maybeCommitted`), so read, then decide.
- * Once the answer is there and only its application is waited for, the rejection is a `NotAppliedError`, which says so.
- */
-export interface SignalOptions {
-  readonly signal?: AbortSignal;
-}
+import type { SignalOptions } from './signal.ts';
 
 export interface GetOptions {
   /** Read as of this revision. @default 0, the newest */
@@ -70,8 +60,8 @@ export interface LeaseAttachment {
   /** Attach the key to this lease; the last put wins. '0' is none. `LeaseNotFoundError` if there is none of that id. */
   readonly lease?: LeaseId;
   /**
-   * Give the key a lease of its own with this TTL, an integer from 1 to 9e12. It goes when the key leaves it. Excludes
-   * `lease`.
+   * Give the key a lease of its own with this TTL, an integer from 1 to 9e12. It goes when the key leaves it; on a replica
+   * it stays at the backend until its TTL, without keys. Excludes `lease`.
    */
   readonly ttlMs?: number;
   /** Keep the lease that the key has; `KeyNotFoundError` if the key is missing. Excludes `lease` and `ttlMs` (store:R15). */

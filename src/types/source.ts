@@ -1,4 +1,4 @@
-import type { SignalOptions } from './requests.ts';
+import type { SignalOptions } from './signal.ts';
 
 /**
  * Where a controller takes its objects from: a store prefix, a Kubernetes resource cache, the in-memory source of the

@@ -19,9 +19,9 @@ import type {
   PutResult,
   RangeRequest,
   RangeResult,
-  SignalOptions,
 } from './requests.ts';
 import type { Key, KeyRange, KeyValue, Revision } from './revision.ts';
+import type { SignalOptions } from './signal.ts';
 import type { TxnRequest, TxnResult } from './txn.ts';
 import type { UpdateOptions, UpdateResult, UpdateTxn } from './update.ts';
 import type { Watch, WatchOptions } from './watch.ts';
@@ -143,7 +143,8 @@ export interface Store<V = unknown, K extends Key = string> {
    * `limits.txnOperations` (128) keys, and depend on as many: those it read and, if it read any, with the default isolation
    * those it only wrote too.
    *
-   * @throws what `fn` throws, then nothing was written; `ConflictError` when the retries are used up; as `txn` does, so
+   * @throws what `fn` throws, then nothing was written; `ConflictError` when the retries are used up, `CompactedError` if
+   * each time compaction took the snapshot; as `txn` does, so
    * `LimitExceededError` for more keys
    * @example
    * ```ts

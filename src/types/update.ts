@@ -1,9 +1,10 @@
-import type { LeaseAttachment, SignalOptions } from './requests.ts';
+import type { LeaseAttachment } from './requests.ts';
 import type { Key, Revision } from './revision.ts';
+import type { SignalOptions } from './signal.ts';
 
 /**
  * What an update must not have missed when it commits (store:R50). `serializable-snapshot`: all reads are of the state at the
- * first read, nothing read or written has changed since. `serializable`: the same, but for what was only written.
+ * first read, nothing read or written has changed since (but that a key which was only written is gone, as in etcd). `serializable`: the same, but for what was only written.
  * `repeatable-reads`: reads are of the newest state, nothing read has changed since. `read-committed`: no check.
  */
 export type Isolation = 'serializable-snapshot' | 'serializable' | 'repeatable-reads' | 'read-committed';
@@ -15,7 +16,10 @@ export interface UpdateOptions extends SignalOptions {
   readonly retries?: number;
 }
 
-/** What the function of `store.update` works on. Writes are kept until it returns, and seen by its own reads. */
+/**
+ * What the function of `store.update` works on. Writes are kept until it returns, and seen by its own reads; a value is kept
+ * as it is until then, so an object must not be changed after it was put.
+ */
 export interface UpdateTxn<V, K extends Key = string> {
   /** The value of a key, `undefined` if it is missing. */
   get(key: K): V | undefined;

@@ -1,6 +1,6 @@
 import type { WatchBatch } from './event.ts';
-import type { SignalOptions } from './requests.ts';
 import type { Key, Revision } from './revision.ts';
+import type { SignalOptions } from './signal.ts';
 
 /** Which events a watch leaves out. */
 export type WatchFilter = 'noput' | 'nodelete';
@@ -25,7 +25,7 @@ export interface WatchOptions extends SignalOptions {
   /**
    * What happens to a consumer that is more than `lagEventsMax` log entries behind (M14): `lag` keeps replaying until
    * compaction passes it; `coalesce` gets the difference to the newest state as one span; `close` ends with
-   * `SlowWatcherError`. @default 'lag'
+   * `SlowWatcherError`, for which what was there when the watch was opened does not count. @default 'lag'
    */
   readonly onSlow?: 'lag' | 'coalesce' | 'close';
   /** Bound for `coalesce` and `close`, in log entries. @default 1000 */

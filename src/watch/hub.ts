@@ -86,16 +86,12 @@ export class WatchHub implements WatcherHome {
     if (this.#all.size >= this.#watchesMax) {
       throw new LimitExceededError('watch', { limit: 'watches', max: this.#watchesMax, actual: this.#all.size + 1 });
     }
-    // Copied: an option that changed under a watcher would change what it still has to deliver.
-    const watcher = new Watcher<V, K>(
-      this,
-      source,
-      range,
-      Object.keys(options).length === 0 ? NO_OPTIONS : { ...options },
-    );
+    // Copied, and read once: an option that changed under a watcher would change what it still has to deliver.
+    const own = Object.keys(options).length === 0 ? NO_OPTIONS : { ...options };
+    const watcher = new Watcher<V, K>(this, source, range, own);
     this.#all.add(watcher);
-    if (options.signal?.aborted === true) {
-      watcher.fail(options.signal.reason);
+    if (own.signal?.aborted === true) {
+      watcher.fail(own.signal.reason);
     } else if (this.#isStarted) {
       this.#begin(watcher, data);
     }

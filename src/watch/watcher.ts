@@ -91,10 +91,12 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   #state: WatcherState = 'waiting';
   /** Above 0 only while pending, and what it was then once ended. */
   #position: Revision = 0;
+  /** The newest revision when the watch began. */
+  #backlogEnd: Revision = 0;
   /** What `progressRevision` was when the watch ended, for who wants to resume. */
   #lastProgress: Revision = 0;
-  #error: unknown;
-  #hasError = false;
+  /** What the consumer still has to be told, any value. */
+  #failure: { readonly error: unknown } | undefined;
   #waiter: Waiter<V, K> | undefined;
   #isWoken = false;
   #cancelProgress: (() => void) | undefined;
@@ -138,6 +140,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   start(): void {
     if (this.#state !== 'waiting') return;
     const { window } = this.source;
+    this.#backlogEnd = window.revision;
     const minRevision = this.from === 0 ? 0 : window.illegalStart(this.from);
     if (this.options.initial === true) this.#state = 'initial';
     else if (minRevision > 0) {
@@ -173,8 +176,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   /** Ends the watch with an error, any value, which the consumer gets once. */
   fail(error: unknown): void {
     if (this.#state === 'ended') return;
-    this.#error = error;
-    this.#hasError = true;
+    this.#failure = { error };
     this.end();
   }
 
@@ -190,7 +192,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   }
 
   return(): Promise<IteratorResult<WatchBatch<V, K>, undefined>> {
-    this.#hasError = false;
+    this.#failure = undefined;
     this.end();
     return Promise.resolve({ value: undefined, done: true });
   }
@@ -245,9 +247,10 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     const batch = this.#take();
     if (batch !== undefined) return { value: batch, done: false };
     if (this.#state !== 'ended') return undefined;
-    if (!this.#hasError) return { value: undefined, done: true };
-    this.#hasError = false;
-    throw this.#error;
+    const failure = this.#failure;
+    if (failure === undefined) return { value: undefined, done: true };
+    this.#failure = undefined;
+    throw failure.error;
   }
 
   /** The timer of `progressMs` runs only while a consumer waits. */
@@ -301,7 +304,8 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     const { onSlow = 'lag', lagEventsMax = LAG_EVENTS_MAX_DEFAULT, filter, prevKv = false } = this.options;
     const position = this.#position;
     if (onSlow !== 'lag') {
-      const lagEvents = source.entriesFrom(position);
+      // What a watch was opened to fetch is no lag, or one that resumes after `close` would end again at once.
+      const lagEvents = source.entriesFrom(onSlow === 'close' ? Math.max(position, this.#backlogEnd + 1) : position);
       if (lagEvents > lagEventsMax) {
         if (onSlow === 'close') {
           this.fail(new SlowWatcherError({ resumeRevision: position, lagEvents }));

@@ -50,7 +50,7 @@ const LEASE_IDS = ['1', '2', '9', '10', '100', '9223372036854775807'];
 const SMALL_LIMITS = { keyBytes: 4, valueBytes: 24, txnOperations: 5, txnBytes: 30, leases: 3, pins: 1 };
 
 /** How many kinds of wrong calls there are; `store-wrong.ts` has them. */
-const WRONG_CALLS = 12;
+const WRONG_CALLS = 16;
 
 /** Makes one program; the same `random` makes the same one. */
 export function createProgram(random: () => number): Program {

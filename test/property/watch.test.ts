@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compareBytes, compareKeyText, prefixEnd, rangeHas } from '../../src/core/key-order.ts';
 import { KeySpace } from '../../src/store/keyspace.ts';
 import type { Key, KeyRange } from '../../src/types/revision.ts';
+import { PendingWatchers } from '../../src/watch/pending-watchers.ts';
 import { WakeIndex } from '../../src/watch/wake-index.ts';
 import { sized } from '../support/size.ts';
 
@@ -142,6 +143,84 @@ describe('WakeIndex', () => {
         }
       }),
       { numRuns: numRuns / 5 },
+    );
+  });
+
+  it('finds intervals by the hundred, while they come, leave and come back', () => {
+    const keys = new KeySpace<Key>('utf8');
+    const number = fc.nat(99).map((n) => String(n).padStart(2, '0'));
+    const step = fc.record({ start: number, end: fc.option(number), probe: number, leaves: fc.nat(300) });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 100, maxLength: 400 }), (steps) => {
+        const index = new WakeIndex<KeyRange<string>>();
+        const inside: KeyRange<string>[] = [];
+        for (const { start, end, probe, leaves } of steps) {
+          const range = { start, end: end ?? undefined } as KeyRange<string>;
+          index.add(keys.resolve(range, 'test'), range);
+          inside.push(range);
+          for (const out of inside.splice(leaves, leaves % 3 === 0 ? 40 : 1)) {
+            index.remove(keys.resolve(out, 'test'), out);
+            if (leaves % 2 === 0) continue;
+            index.add(keys.resolve(out, 'test'), out);
+            inside.push(out);
+          }
+          const seen: KeyRange<string>[] = [];
+          index.visit(keys.text(probe, 'test'), (entry) => seen.push(entry));
+          const expected = inside.filter((entry) => !keys.resolve(entry, 'test').empty && holds(entry, probe));
+          expect(seen.length).toBe(expected.length);
+          expect(new Set(seen)).toEqual(new Set(expected));
+        }
+      }),
+      { numRuns: numRuns / 20 },
+    );
+  });
+});
+
+describe('PendingWatchers', () => {
+  it('takes exactly those below a revision, by position, whatever came and left before', () => {
+    const step = fc.record({
+      kind: fc.constantFrom('come', 'come', 'come', 'move', 'leave', 'take'),
+      at: fc.nat(20),
+      who: fc.nat(60),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
+        const pending = new PendingWatchers<{ state: string; position: number }>();
+        let model: { state: string; position: number }[] = [];
+        let floor = 1;
+        for (const { kind, at, who } of steps) {
+          const entry = model[who % (model.length + 1)];
+          if (kind === 'come') {
+            const made = { state: 'pending', position: floor + at };
+            pending.add(made);
+            model.push(made);
+          } else if (kind === 'take') {
+            floor += at % 4;
+            const taken = pending.takeBelow(floor);
+            for (const one of taken) one.state = 'ended';
+            const expected = model.filter(({ position }) => position < floor);
+            expect(taken.length).toBe(expected.length);
+            expect(new Set(taken)).toEqual(new Set(expected));
+            expect(taken.map(({ position }) => position)).toEqual(
+              taken.map((one) => one.position).sort((a, b) => a - b),
+            );
+            model = model.filter(({ position }) => position >= floor);
+          } else if (entry !== undefined) {
+            const { position } = entry;
+            if (kind === 'leave') {
+              entry.state = 'idle';
+              model = model.filter((one) => one !== entry);
+              pending.left(position);
+            } else {
+              entry.position += 1 + at;
+              pending.left(position);
+              pending.add(entry);
+            }
+          }
+          expect(pending.size).toBe(model.length);
+        }
+      }),
+      { numRuns },
     );
   });
 });

@@ -35,10 +35,10 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'stored-idle-position',
     file: 'src/watch/hub.ts',
-    find: 'for (const watcher of [...this.#pending]) {\n      if (watcher.position >= compactRevision)',
+    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) {',
     replace:
       "for (const watcher of [...this.#all]) {\n      if (watcher.state !== 'idle' && watcher.state !== 'pending') continue;\n" +
-      '      if (watcher.position >= compactRevision)',
+      '      if (watcher.position >= compactRevision) continue;',
     why: 'M26, first reading: a stored position for idle watches broke 627/3,000',
   },
   {
@@ -53,23 +53,24 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'compaction-ends-nobody',
     file: 'src/watch/hub.ts',
-    find: 'if (this.#pendingMin >= compactRevision) return;',
-    replace: 'return;',
+    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) {',
+    replace: 'for (const watcher of this.#pending.takeBelow(0)) {',
     why: 'M26: a pending watch that compaction passes ends with CompactedError; never a silent jump',
   },
   {
     id: 'compaction-ends-at-c',
     file: 'src/watch/hub.ts',
-    find: 'if (watcher.position >= compactRevision) this',
-    replace: 'if (watcher.position > compactRevision) this',
+    find: 'this.#pending.takeBelow(compactRevision)',
+    replace: 'this.#pending.takeBelow(compactRevision + 1)',
     why: 'R24, F8: an event at C can still be delivered',
   },
   {
-    id: 'pending-minimum-too-high',
-    file: 'src/watch/hub.ts',
-    find: 'this.#pendingMin = Math.min(this.#pendingMin, watcher.position);\n  }',
-    replace: 'this.#pendingMin = watcher.position;\n  }',
-    why: 'M26: no pending watch is below the minimum that compaction looks at',
+    id: 'pending-not-by-position',
+    file: 'src/watch/pending-watchers.ts',
+    find: 'if (parent <= item) break;',
+    replace: 'break;',
+    why: 'M26: no pending watch is below the least position that compaction looks at',
+    tests: ['test/unit/watch/', 'test/property/watch'],
   },
   {
     id: 'start-in-hole-goes-on',
@@ -90,7 +91,7 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'repair-lets-laggards-go-on',
     file: 'src/watch/hub.ts',
-    find: 'if (isRepair) for (const watcher of [...this.#pending]) watcher.fail(error());',
+    find: 'if (isRepair) for (const watcher of this.#pending.takeBelow(Number.POSITIVE_INFINITY)) watcher.fail(error());',
     replace: '',
     why: 'M13: after a repair watches that lag end, the history they wait for was wrong',
     tests: ['test/unit/watch/', 'test/unit/cache/', 'test/property/replica'],
@@ -158,15 +159,30 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'woken-stays-in-index',
     file: 'src/watch/hub.ts',
-    find: 'becamePending(watcher: HubWatcher): void {\n    this.#index.remove(watcher.range, watcher);',
-    replace: 'becamePending(watcher: HubWatcher): void {',
-    why: 'M27: a woken watch leaves the index, or the next commit moves its position',
+    find: "if (watcher.state !== 'idle') {\n          this.#leaveIndex(watcher);\n          return;\n        }",
+    replace: '',
+    why: 'M27: a match that finds a woken watch leaves its position as it is',
   },
   {
     id: 'interval-end-inclusive',
-    file: 'src/watch/wake-index.ts',
+    file: 'src/watch/interval-index.ts',
     find: 'compareKeyText(text, node.end) < 0)) hits.push(node.entry);',
     replace: 'compareKeyText(text, node.end) <= 0)) hits.push(node.entry);',
     why: 'R7: ranges are half open',
+  },
+  {
+    id: 'fresh-interval-not-visited',
+    file: 'src/watch/interval-index.ts',
+    find: 'for (const node of this.#fresh) if (compareKeyText(node.start, text) <= 0) hit(node, text, hits);',
+    replace: '',
+    why: 'M27: an interval is found from its add on, in a tree or not',
+    tests: ['test/unit/watch/', 'test/property/watch'],
+  },
+  {
+    id: 'ended-in-codec-goes-on',
+    file: 'src/watch/watcher.ts',
+    find: "return this.#state === 'ended';",
+    replace: 'return false;',
+    why: 'M26: a watch that ended while its batch was made stays ended',
   },
 ];

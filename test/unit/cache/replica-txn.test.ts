@@ -142,6 +142,27 @@ describe('a transaction through a replica', () => {
   });
 });
 
+describe('a put that keeps its lease', () => {
+  it.each([
+    ['with another value', { value: 'new' }],
+    ['with the value that was', { ignoreValue: true }],
+  ] as const)('keeps it through a replica too: %s', async (_, options) => {
+    const { embedded, replica, sent } = await pair();
+    for (const store of [embedded, replica]) {
+      await store.grantLease({ ttlMs: 60_000, id: '7' });
+      await store.put('a', '4', { lease: '7' });
+    }
+    const operation = { type: 'put', key: 'a', ignoreLease: true, ...options } as const;
+    for (const txn of [{ then: [operation] }, { then: [{ type: 'txn', then: [operation] }] }] satisfies Txn[]) {
+      expect(await replica.txn(txn)).toEqual(await embedded.txn(txn));
+      expect(replica.get('a')).toEqual(embedded.get('a'));
+      expect(replica.get('a')?.lease).toBe('7');
+    }
+    expect(sent.at(-2)?.then[0]).toMatchObject({ type: 'put', ignoreLease: true });
+    await replica.close();
+  });
+});
+
 describe('an answer that does not say whether there is more', () => {
   it.each([
     [{}, 1, 2, false],

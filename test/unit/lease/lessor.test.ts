@@ -218,7 +218,7 @@ describe('a dump', () => {
     const pick = (below: number) => Math.floor(random() * below);
     for (let round = 0; round < 200; round++) {
       const { clock, lessor } = open();
-      for (let id = 1; id <= 12; id++) lessor.grant(100 + pick(1000), String(id), GRANT, { keyed: pick(2) === 0 });
+      for (let id = 1; id <= 12; id++) lessor.grant(500 + pick(1000), String(id), GRANT, { keyed: pick(2) === 0 });
       await clock.advance(pick(100));
       const byId = (a: LeaseDump, b: LeaseDump) => Number(a.id) - Number(b.id);
       const expected = [...lessor.dump()].sort(byId);

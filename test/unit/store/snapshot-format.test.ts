@@ -154,6 +154,15 @@ describe('the format', () => {
     const revisions = [(await store.put('a', 'y')).revision, (await store.put('a', 'z')).revision];
     expect(revisions).toEqual([REVISION_TOP + 1, REVISION_TOP + 2]);
     expect(store.get('a')?.version).toBe(VERSION_TOP + 2);
+    // Nobody could open it.
+    await expect(store.createSnapshot()).rejects.toThrow(
+      /Cannot create a snapshot: the revision .* above 9007194959773695/,
+    );
+    const low = await open(await make({ leases: 0, rows, commits: 0 }));
+    const snapshot = await low.createSnapshot();
+    await low.put('a', 'y');
+    await expect(low.createSnapshot()).rejects.toThrow(/Cannot create a snapshot: a key has the version 4293918721/);
+    await open(snapshot);
   });
 
   it('may have a revision above all commits, and rows alone', async () => {

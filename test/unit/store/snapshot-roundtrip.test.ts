@@ -148,43 +148,47 @@ const FORMS: readonly { name: string; options: OpenStoreOptions<unknown, Key> }[
 ];
 
 describe('a store of a snapshot', () => {
-  it.each(FORMS)('is the store that it was made of, and goes on as it does: $name', async ({ options }) => {
-    const encoder = new TextEncoder();
-    const isBytes = options.keys === 'bytes';
-    const keyAt = (at: number): Key => (isBytes ? encoder.encode(KEYS[at]) : (KEYS[at] as string));
-    const everything = { prefix: isBytes ? new Uint8Array() : '' };
-    const values = options.codec === undefined ? VALUES : VALUES.filter((value) => !(value instanceof Uint8Array));
-    const valueAt = (at: number) => values[at % values.length];
-    const open = openStore as (options: OpenStoreOptions<unknown, Key>) => Promise<Store<unknown, Key>>;
-    const program = fc.array(step, { minLength: 1, maxLength: 40 });
-    await fc.assert(
-      fc.asyncProperty(program, program, async (before, after) => {
-        cores.clear();
-        const clock = createVirtualClock();
-        const store = await open({ clock, random: createSeededRandom(1), ...options });
-        for (const one of before) await run({ store, clock, keyAt, valueAt }, one, true);
-        const snapshot = await store.createSnapshot();
-        const restored = await open({ clock, random: createSeededRandom(2), ...options, snapshot });
-        const worlds = [store, restored].map((one) => ({ store: one, clock, keyAt, valueAt }));
-        expect(await picture(restored, everything)).toEqual(await picture(store, everything));
-        for (const core of cores) core.verify();
-        for (const one of after) {
-          const isTime = one.op === 'advance';
-          for (const world of isTime ? worlds.slice(1) : worlds) await run(world, one, false);
-        }
-        expect(await picture(restored, everything)).toEqual(await picture(store, everything));
-        await clock.advance(100);
-        expect(await picture(restored, everything)).toEqual(await picture(store, everything));
-        for (const core of cores) core.verify();
-        const [old, young] = [store.stats(), restored.stats()];
-        expect(young).toEqual({ ...old, memoryBytes: young.memoryBytes });
-        // One from the other, and both the same.
-        const again = await restored.createSnapshot();
-        const third = await open({ clock, ...options, snapshot: again });
-        expect(await picture(third, everything)).toEqual(await picture(store, everything));
-        for (const one of [store, restored, third]) await one.close();
-      }),
-      { numRuns: sized({ smoke: 25, full: 1000 }) },
-    );
-  });
+  it.each(FORMS)(
+    'is the store that it was made of, and goes on as it does: $name',
+    async ({ options }) => {
+      const encoder = new TextEncoder();
+      const isBytes = options.keys === 'bytes';
+      const keyAt = (at: number): Key => (isBytes ? encoder.encode(KEYS[at]) : (KEYS[at] as string));
+      const everything = { prefix: isBytes ? new Uint8Array() : '' };
+      const values = options.codec === undefined ? VALUES : VALUES.filter((value) => !(value instanceof Uint8Array));
+      const valueAt = (at: number) => values[at % values.length];
+      const open = openStore as (options: OpenStoreOptions<unknown, Key>) => Promise<Store<unknown, Key>>;
+      const program = fc.array(step, { minLength: 1, maxLength: 40 });
+      await fc.assert(
+        fc.asyncProperty(program, program, async (before, after) => {
+          cores.clear();
+          const clock = createVirtualClock();
+          const store = await open({ clock, random: createSeededRandom(1), ...options });
+          for (const one of before) await run({ store, clock, keyAt, valueAt }, one, true);
+          const snapshot = await store.createSnapshot();
+          const restored = await open({ clock, random: createSeededRandom(2), ...options, snapshot });
+          const worlds = [store, restored].map((one) => ({ store: one, clock, keyAt, valueAt }));
+          expect(await picture(restored, everything)).toEqual(await picture(store, everything));
+          for (const core of cores) core.verify();
+          for (const one of after) {
+            const isTime = one.op === 'advance';
+            for (const world of isTime ? worlds.slice(1) : worlds) await run(world, one, false);
+          }
+          expect(await picture(restored, everything)).toEqual(await picture(store, everything));
+          await clock.advance(100);
+          expect(await picture(restored, everything)).toEqual(await picture(store, everything));
+          for (const core of cores) core.verify();
+          const [old, young] = [store.stats(), restored.stats()];
+          expect(young).toEqual({ ...old, memoryBytes: young.memoryBytes });
+          // One from the other, and both the same.
+          const again = await restored.createSnapshot();
+          const third = await open({ clock, ...options, snapshot: again });
+          expect(await picture(third, everything)).toEqual(await picture(store, everything));
+          for (const one of [store, restored, third]) await one.close();
+        }),
+        { numRuns: sized({ smoke: 25, full: 500 }) },
+      );
+    },
+    300_000,
+  );
 });

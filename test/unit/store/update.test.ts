@@ -236,6 +236,16 @@ describe('update', () => {
     await expect(store.update(bump)).rejects.toThrow('Cannot update: closed');
   });
 
+  it('a signal ends it while the function runs, also one that never ends', async () => {
+    const store = await openStore<number>();
+    const stop = new AbortController();
+    const reason = new Error('Cannot wait');
+    const running = store.update(() => new Promise<void>(() => {}), { signal: stop.signal });
+    stop.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(store.revision).toBe(1);
+  });
+
   it('wrong input, and a txn used after its end', async () => {
     const store = await openStore<number>();
     const bad = (value: unknown) => value as never;

@@ -10,6 +10,7 @@ import type { Backend } from '../../../src/types/backend.ts';
 import { type BrokenBackend, type ByteStore, withStreams, wrap } from './broken-backend.ts';
 import { BROKEN_CALLS } from './broken-calls.ts';
 import { BROKEN_LEASES } from './broken-leases.ts';
+import { BROKEN_PROGRESS } from './broken-progress.ts';
 import { BROKEN_STREAMS } from './broken-streams.ts';
 import { BROKEN_TXNS } from './broken-txns.ts';
 
@@ -40,7 +41,7 @@ describe('a faulty backend without a fault keeps every promise', () => {
 });
 
 describe('the suite finds', () => {
-  const all = [...BROKEN_CALLS, ...BROKEN_TXNS, ...BROKEN_STREAMS, ...BROKEN_LEASES];
+  const all = [...BROKEN_CALLS, ...BROKEN_TXNS, ...BROKEN_STREAMS, ...BROKEN_PROGRESS, ...BROKEN_LEASES];
   it.each(all)('$fault ($rule)', async ({ rule, caughtBy, make }) => {
     const cases = testBackend(suiteOptions(make)).filter((one) => one.rule === rule);
     const { failed } = await runBackendCases(cases);
@@ -67,9 +68,9 @@ describe('testBackend', () => {
     expect(new Set(all).size).toBe(all.length);
     const noLeases = names({ capabilities: { ...CAPABILITIES, leases: false } });
     expect(all.filter((name) => !noLeases.includes(name)).every((name) => /lease|attaches/.test(name))).toBe(true);
-    expect(all.length - names({ capabilities: { ...CAPABILITIES, progress: false } }).length).toBe(2);
+    expect(all.length - names({ capabilities: { ...CAPABILITIES, progress: false } }).length).toBe(3);
     const { advance: _, destroyData: __, ...rest } = options;
-    expect(all.length - testBackend(rest).length).toBe(2);
+    expect(all.length - testBackend(rest).length).toBe(4);
     expect(names({ skip: ['B7', 'the start is inclusive'] }).length).toBe(all.length - 2);
   });
 

@@ -1,6 +1,6 @@
 import type { Backend, BackendLeases } from '../../../src/types/backend.ts';
 import { LeaseExistsError, LeaseNotFoundError } from '../../../src/types/errors.ts';
-import { type BrokenBackend, withOperations, wrap } from './broken-backend.ts';
+import { type BrokenBackend, withOperations, withTxn, wrap } from './broken-backend.ts';
 
 export const BROKEN_LEASES: readonly BrokenBackend[] = [
   {
@@ -89,6 +89,37 @@ export const BROKEN_LEASES: readonly BrokenBackend[] = [
       })),
   },
   {
+    fault: 'a revoked lease deletes five keys in its commit, those before them one by one',
+    rule: 'store:R41',
+    caughtBy: 'a lease of many keys',
+    make: (backend) =>
+      withLeases(backend, (leases) => ({
+        revoke: async (request) => {
+          const { status } = await leases.timeToLive({ id: request.id, keys: true });
+          const before = status?.keys?.slice(0, -5) ?? [];
+          for (const start of before) {
+            await backend.txn({ compare: [], then: [{ type: 'delete', range: { start } }], else: [] });
+          }
+          const answer = await leases.revoke(request);
+          return { ...answer, deleted: answer.deleted + before.length };
+        },
+      })),
+  },
+  {
+    fault: 'the lease is dropped by a put of then that keeps the value too',
+    rule: 'store:R15',
+    caughtBy: 'a put that ignores value and lease',
+    make: (backend) =>
+      withTxn(backend, (request) => ({
+        ...request,
+        then: request.then.map((operation) => {
+          if (operation.type !== 'put' || operation.ignoreValue !== true) return operation;
+          const { ignoreLease: _, ...rest } = operation;
+          return rest;
+        }),
+      })),
+  },
+  {
     fault: 'a key that was attached once dies with the lease',
     rule: 'store:R44',
     caughtBy: 'a key that left a lease survives',
@@ -124,6 +155,38 @@ export const BROKEN_LEASES: readonly BrokenBackend[] = [
           return { ...answer, status: { ...status, keys: [...status.keys].reverse() } };
         },
       })),
+  },
+  {
+    fault: 'what was granted is told as what is left',
+    rule: 'store:R43',
+    caughtBy: 'what a lease was granted stays the same',
+    make: (backend) =>
+      withLeases(backend, (leases) => ({
+        timeToLive: async (request) => {
+          const answer = await leases.timeToLive(request);
+          const { status } = answer;
+          return status === undefined ? answer : { ...answer, status: { ...status, grantedTtlMs: status.remainingMs } };
+        },
+      })),
+  },
+  {
+    fault: 'only the first renewal of a lease renews it',
+    rule: 'store:R40',
+    caughtBy: 'each renewal gives a lease its whole TTL',
+    make: (backend) => {
+      const renewed = new Set<string>();
+      return withLeases(backend, (leases) => ({
+        keepAlive: async (request) => {
+          const { id } = request;
+          const { status, ...position } = await leases.timeToLive({ id });
+          if (status === undefined || !renewed.has(id)) {
+            renewed.add(id);
+            return leases.keepAlive(request);
+          }
+          return { ...position, id, ttlMs: status.grantedTtlMs };
+        },
+      }));
+    },
   },
   {
     fault: 'a renewal renews nothing',

@@ -1,7 +1,7 @@
 import { byteRangeHas } from '../../../src/core/key-order.ts';
 import type { BackendWatchItem } from '../../../src/types/backend.ts';
 import { ClosedError, CompactedError } from '../../../src/types/errors.ts';
-import { type BrokenBackend, withStreams, wrap } from './broken-backend.ts';
+import { type BrokenBackend, withStreams } from './broken-backend.ts';
 
 export const BROKEN_STREAMS: readonly BrokenBackend[] = [
   {
@@ -184,44 +184,6 @@ export const BROKEN_STREAMS: readonly BrokenBackend[] = [
       }),
   },
   {
-    fault: 'progress comes before the changes that it proves',
-    rule: 'B5',
-    caughtBy: 'progress comes behind',
-    make: (backend, data) =>
-      wrap(backend, {
-        watch: (request) => {
-          let isWanted = false;
-          const stream = backend.watch(request);
-          return {
-            requestProgress: () => {
-              isWanted = true;
-              stream.requestProgress?.();
-            },
-            async *[Symbol.asyncIterator]() {
-              for await (const item of stream) {
-                if (isWanted && item.type === 'change') yield { type: 'progress', revision: data.revision };
-                isWanted = false;
-                yield item;
-              }
-            },
-          };
-        },
-      }),
-  },
-  {
-    fault: 'progress is never told on a quiet range',
-    rule: 'B5',
-    caughtBy: 'progress comes on a quiet range',
-    make: (backend) =>
-      withStreams(backend, async function* (items) {
-        let isQuiet = true;
-        for await (const item of items) {
-          isQuiet &&= item.type !== 'change';
-          if (item.type !== 'progress' || !isQuiet) yield item;
-        }
-      }),
-  },
-  {
     fault: 'a start that was compacted is a later one',
     rule: 'B6',
     caughtBy: 'a start below the compacted revision',
@@ -236,6 +198,21 @@ export const BROKEN_STREAMS: readonly BrokenBackend[] = [
           }
         }
       }),
+  },
+  {
+    fault: 'a start that was compacted is a later one, for several ranges',
+    rule: 'B6',
+    caughtBy: 'a start below the compacted revision',
+    make: (backend, data) =>
+      withStreams(
+        backend,
+        (items) => items,
+        (request) => {
+          const { ranges, fromRevision } = request;
+          if (ranges.length < 2) return request;
+          return { ...request, fromRevision: Math.max(fromRevision, data.compactRevision) };
+        },
+      ),
   },
   {
     fault: 'a start at the compacted revision is refused',

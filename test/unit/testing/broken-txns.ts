@@ -133,6 +133,36 @@ export const BROKEN_TXNS: readonly BrokenBackend[] = [
       ),
   },
   {
+    fault: 'sorted ranges of a transaction see the state behind all of its branch',
+    rule: 'store:R20',
+    caughtBy: 'a range sees the writes before it',
+    make: (backend) =>
+      wrap(backend, {
+        txn: async (request) => {
+          const answer = await backend.txn(request);
+          const branch = answer.succeeded ? request.then : request.else;
+          const responses = [...answer.responses];
+          for (const [index, operation] of branch.entries()) {
+            if (operation.type !== 'range' || operation.sortTarget === undefined) continue;
+            const late = await backend.txn({ compare: [], then: [operation], else: [] });
+            responses.splice(index, 1, ...late.responses);
+          }
+          return { ...answer, responses };
+        },
+      }),
+  },
+  {
+    fault: 'a delete without end leaves the keys from 0xff on',
+    rule: 'store:R7',
+    caughtBy: 'a delete takes what its range holds',
+    make: (backend) =>
+      withOperations(backend, (operation) =>
+        operation.type === 'delete' && operation.range.end?.length === 0
+          ? { ...operation, range: { start: operation.range.start, end: Uint8Array.of(0xff) } }
+          : operation,
+      ),
+  },
+  {
     fault: 'a range of a transaction reads the newest whatever it is asked',
     rule: 'store:R13',
     caughtBy: 'a range of a transaction reads at a revision',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SlowWatcherError } from '../../../src/types/errors.ts';
 import { openTestStore, Reader } from '../store/fixture.ts';
 
 /** Watches that lag: M14, M18, M26, R37, and the regression scenarios 16, 17, 23 and 24. */
@@ -198,5 +199,23 @@ describe('onSlow', () => {
     }
     expect(reader.batches.length).toBe(100);
     await expect(slow.next()).rejects.toMatchObject({ code: 'COMPACTED' });
+  });
+});
+
+describe('resuming after close', () => {
+  it('a watch from resumeRevision delivers what it was opened for, and then is held to its bound again', async () => {
+    const { store } = await openTestStore<number>();
+    const options = { onSlow: 'close', lagEventsMax: 2 } as const;
+    const watch = store.watch({ prefix: '' }, options);
+    for (let index = 0; index < 4; index++) await store.put('k', index);
+    const error = await watch.next().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(SlowWatcherError);
+    const { resumeRevision } = error as SlowWatcherError;
+    const resumed = store.watch({ prefix: '' }, { ...options, fromRevision: resumeRevision });
+    const revisions: number[] = [];
+    for (let index = 0; index < 3; index++) revisions.push((await resumed.next()).value?.revision ?? 0);
+    expect(revisions).toEqual([2, 3, 4]);
+    for (let index = 0; index < 3; index++) await store.put('k', index);
+    await expect(resumed.next()).rejects.toMatchObject({ code: 'SLOW_WATCHER', resumeRevision: 5, lagEvents: 3 });
   });
 });
