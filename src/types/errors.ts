@@ -214,7 +214,10 @@ const PIN_ENDS = {
   reset: 'the history behind it was replaced',
 } as const;
 
-/** Bytes that are no snapshot of a store: another format or version, cut off, or damaged. */
+/**
+ * Bytes that are no snapshot of a store: another format or version, cut off, or damaged. Or a store of which none can be made,
+ * since its numbers leave no room.
+ */
 export class SnapshotError extends PlimsollError {
   override readonly name: string = 'SnapshotError';
   declare readonly code: 'SNAPSHOT';

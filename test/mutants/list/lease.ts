@@ -119,8 +119,8 @@ export const LEASE_FAULTS: readonly Fault[] = [
   },
   {
     id: 'failed-write-leaves-lease',
-    file: 'src/backends/memory-engine.ts',
-    find: 'for (const id of granted) lessor.remove(id);',
+    file: 'src/backends/memory-leases.ts',
+    find: 'for (const id of granted) this.lessor.remove(id);',
     replace: '',
     why: 'R21: a write that fails leaves nothing behind, leases for its keys included',
   },
