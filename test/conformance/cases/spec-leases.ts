@@ -113,7 +113,7 @@ test('C63 after a restart no lease expires before its TTL', async () => {
     await first.put(`k${id.padStart(3, '0')}`, 'x', { lease: id });
   }
   await before.advance(4000);
-  const store = await restart(first, { clock: after });
+  const store = await restart(first, { clock: after }, [before, after]);
   equal([(await store.leases()).length, store.revision], [200, 201]);
   const leftMs = async (id: string) => (await store.leaseTimeToLive(id))?.remainingMs;
   equal([await leftMs('1'), await leftMs('200')], [6000, 7000]);

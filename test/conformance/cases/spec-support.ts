@@ -63,11 +63,28 @@ export function outcome<T>(call: () => T): T | string {
   }
 }
 
-/** The restart of the specification: the store as bytes, then a store of these bytes. The first one is closed. */
-export async function restart<V>(store: Store<V>, options: OpenStoreOptions<V> = {}): Promise<Store<V>> {
-  const snapshot = await store.createSnapshot();
+/**
+ * The restart of the specification: the store as bytes, then a store of these bytes. The first one is closed. A snapshot is
+ * made and read in steps with timers of no delay between them, so clocks that are moved by hand have to be named.
+ */
+export async function restart<V>(
+  store: Store<V>,
+  options: OpenStoreOptions<V> = {},
+  clocks: readonly VirtualClock[] = [],
+): Promise<Store<V>> {
+  const snapshot = await stepping(store.createSnapshot(), clocks);
   await store.close();
-  return openStore<V>({ ...options, snapshot });
+  return stepping(openStore<V>({ ...options, snapshot }), clocks);
+}
+
+async function stepping<T>(running: Promise<T>, clocks: readonly VirtualClock[]): Promise<T> {
+  let isRunning = true;
+  const ended = () => {
+    isRunning = false;
+  };
+  running.then(ended, ended);
+  while (isRunning && clocks.length > 0) for (const clock of clocks) await clock.advance(0);
+  return running;
 }
 
 /** Lets compaction end, which goes on in timers. */

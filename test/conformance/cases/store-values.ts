@@ -27,7 +27,6 @@ for (const value of GOOD) {
 }
 
 const BAD: [string, unknown, string][] = [
-  ['undefined', undefined, ''],
   ['a function', () => 1, ''],
   ['a bigint', 1n, ''],
   ['NaN inside', { a: [Number.NaN] }, '/a/0'],
@@ -46,6 +45,14 @@ for (const [name, value, path] of BAD) {
     }
   });
 }
+
+test('values: undefined is no value, with or without a codec', async () => {
+  for (const options of [{}, { codec: jsonCodec() }, { values: 'trusted' as const }]) {
+    const store = await openStore<unknown>(options);
+    const error = await store.put('a', undefined).catch((thrown: unknown) => thrown);
+    equal([error instanceof TypeError, store.revision], [true, 1]);
+  }
+});
 
 test('values: plain data is a frozen copy, the caller keeps an ordinary object', async () => {
   const store = await openStore<{ list: number[] }>();
