@@ -23,6 +23,17 @@ import { parseBudgets, SUITES, USE_BUILD } from './suites.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const SEED_MAX = 0x7fffffff;
+
+const HELP = `Usage: npm test -- [SUITE...] [PATH...] [--full] [--seed N]
+
+Runs the tests and ends with "N passed, N failed". Exit code 1 when one failed, or when a suite ran none.
+
+  SUITE      one or more of ${SUITES.join(', ')}; all of them if none is named
+  PATH       only test files whose path has this in it; it has to have a slash: test/unit/store
+  --full     the sizes that prove, instead of a few minutes (npm run test:full)
+  --seed N   the chance of an earlier run, 0 to ${SEED_MAX}
+  --help     this text
+`;
 const RUNTIME_RESULT = /^all runtimes: (\d+) passed, (\d+) failed$/m;
 
 /** The child that runs now, in a process group of its own: its workers end with it. @type {number | undefined} */
@@ -168,6 +179,10 @@ async function ensureBuild(suites) {
 
 /** @param {readonly string[]} args */
 async function main(args) {
+  if (args.includes('--help')) {
+    process.stdout.write(HELP);
+    return;
+  }
   const { suites, filters, full, seed } = parseArguments(args);
   const size = full ? 'full' : 'smoke';
   const env = { ...process.env, PLIMSOLL_TEST_SIZE: size, PLIMSOLL_TEST_SEED: String(seed) };

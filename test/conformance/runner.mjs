@@ -22,6 +22,13 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULT_MARK = 'PLIMSOLL-RESULT ';
 /** A case starts; the last one of these is the case under way when a run ends without a result. */
 const CASE_MARK = 'PLIMSOLL-CASE ';
+
+const HELP = `Usage: npm run test:runtimes -- [RUNTIME...]
+
+Packs this build, installs it in an empty project, and runs the conformance suite in each runtime: ${RUNTIMES.join(', ')},
+all of them if none is named. Runtimes that are missing are installed from npm. Exit code 1 when a case failed.
+`;
+
 /** A runtime that has not answered by then hangs: the suite takes seconds. */
 const RUN_MS_MAX = 120_000;
 
@@ -136,8 +143,16 @@ export function readResult(output, end) {
 
 /** @param {readonly string[]} names */
 async function main(names) {
+  if (names.includes('--help')) {
+    process.stdout.write(HELP);
+    return;
+  }
   const unknown = names.find((name) => !RUNTIMES.includes(name));
-  if (unknown !== undefined) throw new TypeError(`Cannot run "${unknown}": the runtimes are ${RUNTIMES.join(', ')}`);
+  if (unknown !== undefined) {
+    process.stderr.write(`Cannot run "${unknown}": the runtimes are ${RUNTIMES.join(', ')} (--help tells more)\n`);
+    process.exitCode = 2;
+    return;
+  }
   await build({ frozen: true, ifStale: true });
   const total = { passed: 0, failed: 0 };
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-conformance-'));

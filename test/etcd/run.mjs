@@ -36,4 +36,11 @@ async function load() {
 
 process.setSourceMapsEnabled(true);
 const { main } = await load();
-process.exitCode = await main(process.argv.slice(2), root);
+try {
+  process.exitCode = await main(process.argv.slice(2), root);
+} catch (error) {
+  // Wrong arguments are for a person; everything else is a fault of the harness, with its stack.
+  if (!(error instanceof TypeError || error instanceof RangeError) || !/^Cannot /.test(error.message)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}
