@@ -81,7 +81,9 @@ function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, 
       }
       return { range, target, result, value: compare.value };
     default:
-      throw new TypeError(`Cannot ${ACTION}: compare.target is ${String(target)}`);
+      throw new TypeError(
+        `Cannot ${ACTION}: compare.target is ${String(target)}, allowed are value, create, mod, version and lease`,
+      );
   }
 }
 
@@ -113,7 +115,10 @@ function prepareOperation<V, K extends Key>(
         ...prepareLevel(mvcc, operation, budget, operationsMax, OPERATION_NAMES.txn as ReadonlySet<string>),
       };
     default:
-      throw new TypeError(`Cannot ${ACTION}: an operation has the type ${String((operation as Operation<V>).type)}`);
+      throw new TypeError(
+        `Cannot ${ACTION}: an operation has the type ${String((operation as Operation<V>).type)}, ` +
+          'allowed are put, delete, range and txn',
+      );
   }
 }
 
