@@ -204,6 +204,8 @@ function untilAborted<R>(value: R | PromiseLike<R>, signal: AbortSignal): Promis
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
     const done = () => signal.removeEventListener('abort', abort);
+    // The function itself may have aborted it, before anybody listened.
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     Promise.resolve(value).then(
       (result) => {

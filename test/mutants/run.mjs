@@ -1,40 +1,11 @@
 // @ts-check
 // Faults that the tests must catch: `npm run test:mutants` (a list made by hand) and `npm run test:mutation` (all that a
 // machine makes). See test/README.md, and `--help` of each.
-//
-// The sources are TypeScript and Node 20 does not run that: they are bundled, loaded, and the bundle is gone again before
-// the work begins.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import * as esbuild from 'esbuild';
-
-const root = new URL('../../', import.meta.url);
-
-/** @returns {Promise<typeof import('./main.ts')>} */
-async function load() {
-  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-mutants-bundle-'));
-  const outfile = join(folder, 'main.mjs');
-  try {
-    await esbuild.build({
-      entryPoints: [fileURLToPath(new URL('main.ts', import.meta.url))],
-      outfile,
-      bundle: true,
-      format: 'esm',
-      target: 'node20',
-      platform: 'node',
-      sourcemap: 'inline',
-      tsconfigRaw: {},
-      logLevel: 'warning',
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    await esbuild.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
-}
+import { loadBundle } from '../support/load-bundle.mjs';
 
 process.setSourceMapsEnabled(true);
-const { main } = await load();
+/** @type {typeof import('./main.ts')} */
+const { main } = await loadBundle(new URL('main.ts', import.meta.url));
+const root = new URL('../../', import.meta.url);
+
 process.exitCode = await main(process.argv.slice(2), root);

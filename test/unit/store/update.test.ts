@@ -243,6 +243,15 @@ describe('update', () => {
     const running = store.update(() => new Promise<void>(() => {}), { signal: stop.signal });
     stop.abort(reason);
     await expect(running).rejects.toBe(reason);
+    const own = new AbortController();
+    const abortsItself = store.update(
+      () => {
+        own.abort(reason);
+        return new Promise<void>(() => {});
+      },
+      { signal: own.signal },
+    );
+    await expect(abortsItself).rejects.toBe(reason);
     expect(store.revision).toBe(1);
   });
 
