@@ -309,9 +309,15 @@ class Run {
       // By the millisecond, so that a watch reads after each instant at which something happens, here and in the model.
       for (let ms = 0; ms < step.ms; ms++) {
         await this.#virtual.advance(1);
+        this.#makeDue();
         await this.#watches.deliver();
       }
     }
+  }
+
+  /** Takes the model past this instant: its own calls would make what is due of several instants happen as one. */
+  #makeDue(): void {
+    void this.#model.revision;
   }
 
   /** The store as bytes, and on with what is made of these. Pins, handles and tokens are those of the old store. */
