@@ -100,9 +100,8 @@ export class Branch<V, K extends Key> {
     this.#overlay.set(change.text, change);
   }
 
+  /** What a put replaces: nothing before it in the transaction has written its key (store:R20). */
   #live(text: string): Change | undefined {
-    const own = this.#overlay.get(text);
-    if (own !== undefined) return own.type === 'put' ? own : undefined;
     const slot = this.#mvcc.state.slotOf(text, this.#mvcc.window.revision);
     return slot < 0 ? undefined : this.#stored(slot);
   }

@@ -80,8 +80,7 @@ function prepareBounds(selection: RangeSelection, action: string): RevisionBound
 }
 
 /** Whether a row lies within the bounds. */
-export function isWithin(row: SortableRow, bounds: RevisionBounds | undefined): boolean {
-  if (bounds === undefined) return true;
+export function isWithin(row: SortableRow, bounds: RevisionBounds): boolean {
   const { minMod, maxMod, minCreate, maxCreate } = bounds;
   if (row.modRevision < minMod || (maxMod !== 0 && row.modRevision > maxMod)) return false;
   return row.createRevision >= minCreate && (maxCreate === 0 || row.createRevision <= maxCreate);

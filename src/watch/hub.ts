@@ -201,18 +201,10 @@ export class WatchHub implements WatcherHome {
     watcher.isIndexed = false;
   }
 
-  /** Those who are woken meanwhile too. One that throws does not keep the others from being answered. */
+  /** Those who are woken meanwhile too. What one of them throws is its own consumer's: `serve` throws nothing. */
   #serveWoken(): void {
-    let count = 0;
-    try {
-      for (const watcher of this.#woken) {
-        count++;
-        watcher.serve();
-      }
-    } finally {
-      this.#woken = this.#woken.slice(count);
-      if (this.#woken.length > 0) queueMicrotask(() => this.#serveWoken());
-    }
+    for (const watcher of this.#woken) watcher.serve();
+    this.#woken = [];
   }
 
   #begin(watcher: HubWatcher, { identity, epoch }: DataSet): void {

@@ -36,6 +36,31 @@ async function errorOf(call: () => unknown): Promise<unknown> {
   }
 }
 
+describe('limits of a store', () => {
+  it.each([
+    [5, TypeError, 'limits is not an object'],
+    [null, TypeError, 'limits is not an object'],
+    [{ keys: 5 }, TypeError, 'unknown option limits.keys'],
+    [{ keyBytes: 0 }, RangeError, 'limits.keyBytes is 0, allowed is an integer from 1 to 65535'],
+    [{ keyBytes: 65_536 }, RangeError, 'limits.keyBytes is 65536, allowed is an integer from 1 to 65535'],
+    [{ pins: -1 }, RangeError, 'limits.pins is -1, allowed is an integer from 1 to 9007199254740991'],
+    [{ pins: 1.5 }, RangeError, 'limits.pins is 1.5'],
+    [{ pins: 2 ** 53 }, RangeError, 'limits.pins is 9007199254740992'],
+    [{ leases: '7' }, RangeError, 'limits.leases is 7'],
+    [{ leases: Number.POSITIVE_INFINITY }, RangeError, 'limits.leases is Infinity'],
+  ])('%j is refused', async (limits, expected, message) => {
+    const error = await errorOf(() => openTestStore({ limits: limits as never }));
+    expect(error).toBeInstanceOf(expected);
+    expect((error as Error).message).toContain(`Cannot open a store: ${message}`);
+  });
+
+  it('the smallest and the largest work, and one that is undefined is the default', async () => {
+    const { store } = await openTestStore({ limits: { keyBytes: 65_535, pins: 1, leases: undefined } as Limits });
+    await store.put('k', 1);
+    expect(store.get('k')?.value).toBe(1);
+  });
+});
+
 const put = (key: string, value: unknown) => ({ type: 'put', key, value }) as const;
 /** `n` operations that change nothing. */
 const idle = (n: number) => Array.from({ length: n }, () => ({ type: 'range', key: 'k', countOnly: true }) as const);
@@ -280,6 +305,22 @@ describe('what a value is measured as', () => {
       await expect(store.put('k', value)).rejects.toMatchObject({ limit: 'valueBytes', actual: 5 });
     }
     expect(store.revision).toBe(3);
+  });
+
+  it('a codec of a prefix, in a transaction: its bytes, and those of ranges', async () => {
+    const { store } = await openTestStore({ limits: { txnBytes: 29 } });
+    const view = store.prefix('j/', { codec: textCodec() });
+    const then = (above: number) => [
+      put('k', 'x'.repeat(10 + above)),
+      { type: 'delete', start: 'l', end: 'm' } as const,
+      { type: 'range', start: 'n', countOnly: true } as const,
+      { type: 'range', prefix: 'o' } as const,
+    ];
+    // j/k and 10 of its value; j/l, j/m; j/n and the end of the part, which is j0; j/o.
+    await view.txn({ then: then(2) });
+    const error = await errorOf(() => view.txn({ then: then(3) }));
+    expect(error).toMatchObject({ limit: 'txnBytes', max: 29, actual: 30 });
+    expect(view.get('k')?.value).toBe('x'.repeat(12));
   });
 
   it('a value that is put back as it was read: not again, but counted in a transaction', async () => {

@@ -115,6 +115,21 @@ describe('retention by bytes', () => {
     expect(store.compactRevision).toBe(4);
   });
 
+  it('after thousands of commits, by each bound', async () => {
+    const { store } = await openTestStore({ retention: { bytes: 20 } });
+    for (let index = 0; index < 5000; index++) await store.put('a', value(10));
+    expect([store.revision, store.compactRevision]).toEqual([5001, 5000]);
+    const wide = await openTestStore({ retention: { bytes: 15_000 } });
+    for (let index = 0; index < 5000; index++) await wide.store.put('a', value(10));
+    expect([wide.store.revision, wide.store.compactRevision]).toEqual([5001, 3502]);
+    const old = await openTestStore({ retention: { ageMs: 10 } });
+    for (let index = 0; index < 3000; index++) {
+      await old.store.put('a', value(10));
+      await old.clock.advance(1);
+    }
+    expect([old.store.revision, old.store.compactRevision]).toEqual([3001, 2992]);
+  });
+
   it('does not count what the user or another bound has compacted', async () => {
     const { store } = await openTestStore({ retention: { bytes: 100 } });
     await store.put('a', value(90));

@@ -255,6 +255,47 @@ describe('update', () => {
     expect(store.revision).toBe(1);
   });
 
+  it('a signal that does not abort changes nothing, and keeps no listener', async () => {
+    const store = await openStore<number>();
+    const { signal } = new AbortController();
+    let listening = 0;
+    const add = signal.addEventListener.bind(signal) as (...parameters: unknown[]) => void;
+    const remove = signal.removeEventListener.bind(signal) as (...parameters: unknown[]) => void;
+    signal.addEventListener = (...parameters: unknown[]) => {
+      listening++;
+      add(...parameters);
+    };
+    signal.removeEventListener = (...parameters: unknown[]) => {
+      listening--;
+      remove(...parameters);
+    };
+    const { value } = await store.update(
+      async (txn) => {
+        txn.put('n', 7);
+        return 'done';
+      },
+      { signal },
+    );
+    expect([value, store.get('n')?.value, listening]).toEqual(['done', 7, 0]);
+    const reason = new Error('not now');
+    await expect(store.update(() => Promise.reject(reason), { signal })).rejects.toBe(reason);
+    expect([store.revision, listening]).toEqual([2, 0]);
+  });
+
+  it('a ConflictError over a key that was not there at the first read expected none', async () => {
+    const store = await openStore<number>();
+    await store.put('read', 1);
+    const update = store.update(
+      async (txn) => {
+        txn.get('read');
+        await store.put('new', 1);
+        txn.put('new', 2);
+      },
+      { retries: 0 },
+    );
+    await expect(update).rejects.toMatchObject({ key: 'new', expectedRevision: 0, actualRevision: 3 });
+  });
+
   it('wrong input, and a txn used after its end', async () => {
     const store = await openStore<number>();
     const bad = (value: unknown) => value as never;

@@ -57,6 +57,40 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     TypeError,
     'Cannot range over keys: unknown option limits',
   ],
+  [
+    'range: a sort target that does not exist',
+    (s) => s.range({ prefix: 'a', sortTarget: bad('name') }),
+    TypeError,
+    'Cannot range over keys: sortTarget is name, allowed are key, version, create, mod, value',
+  ],
+  [
+    'range: a sort order that does not exist',
+    (s) => s.range({ prefix: 'a', sortOrder: bad('none') }),
+    TypeError,
+    'Cannot range over keys: sortOrder is none, allowed are ascend and descend',
+  ],
+  ...['minModRevision', 'maxModRevision', 'minCreateRevision', 'maxCreateRevision'].flatMap((name) =>
+    [-1, 1.5, Number.NaN, '3'].map((value): [string, Call, ErrorClass, string] => [
+      `range: ${name} ${String(value)}`,
+      (s) => s.range(bad({ prefix: 'a', [name]: value })),
+      RangeError,
+      `Cannot range over keys: ${name} is ${String(value)}, allowed is a safe integer from 0 on`,
+    ]),
+  ),
+  [
+    'put: a value beside ignoreValue',
+    (s) => s.put('a', 1, { ignoreValue: true }),
+    TypeError,
+    'Cannot put a key: ignoreValue excludes a value, which must be undefined',
+  ],
+  ...[{}, { encode: () => Uint8Array.of() }, { decode: () => 1 }, 5, null].map(
+    (codec): [string, Call, ErrorClass, string] => [
+      `prefix: half a codec, or none: ${JSON.stringify(Object.keys(codec ?? {}))} ${typeof codec}`,
+      (s) => s.prefix('a', { codec: bad(codec) }),
+      TypeError,
+      'Cannot open a prefix: codec has no function',
+    ],
+  ),
   ...['ttl', 'leaseId', 'expects', 'if'].map((name): [string, Call, ErrorClass, string] => [
     `put: the option ${name}`,
     (s) => s.put('a', 1, bad({ [name]: 1 })),

@@ -260,6 +260,38 @@ describe('what a watch delivers', () => {
     expect([types(noput), types(nodelete).at(-1), types(point).at(-1)]).toEqual([[['delete']], ['put'], ['delete']]);
   });
 
+  it('a shared batch is of exactly that range', async () => {
+    const { store } = await openTestStore<number>();
+    const ranges = [
+      [{ start: 'b', end: 'd' }, { start: 'b', end: 'd' }, true],
+      [{ start: 'b', end: 'd' }, { start: 'b', end: 'c' }, false],
+      [{ start: 'b', end: 'd' }, { start: 'b' }, false],
+      [{ start: 'b', end: 'd' }, { start: 'a', end: 'd' }, false],
+      [{ key: 'b' }, { key: 'b' }, true],
+      [{ key: 'b' }, { prefix: 'b' }, false],
+      [{ prefix: 'b' }, { prefix: '' }, false],
+    ] as const;
+    for (const [first, second, isShared] of ranges) {
+      const readers = [new Reader(store.watch(first)), new Reader(store.watch(second))];
+      for (const reader of readers) await reader.drain();
+      const revision = store.revision + 1;
+      await store.txn({ then: ['a', 'b', 'c', 'd'].map((key) => ({ type: 'put', key, value: revision })) });
+      for (const reader of readers) await reader.drain();
+      const [one, other] = readers.map(({ batches }) => batches);
+      expect([first, second, one?.length, other?.length, one?.[0] === other?.[0]]).toEqual([
+        first,
+        second,
+        1,
+        1,
+        isShared,
+      ]);
+      const keysOf = (batches: typeof one) => batches?.[0]?.events.map(({ kv }) => kv.key);
+      expect([keysOf(one), keysOf(other)]).toEqual(
+        [first, second].map((range) => store.range(range).kvs.map(({ key }) => key)),
+      );
+    }
+  });
+
   it('M29: a batch made before a compaction is not handed out after it', async () => {
     const { store } = await openPuts(2);
     const readers = [1, 2].map(() => new Reader(store.watch({ key: 'foo' }, { prevKv: true })));
