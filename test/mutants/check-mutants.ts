@@ -10,6 +10,8 @@ const TESTS = [
   'test/unit/store/**/*.test.ts',
   'test/unit/watch/**/*.test.ts',
   'test/unit/lease/**/*.test.ts',
+  // A replica is the only user of some parts of the store: checks of what a backend sent, for instance.
+  'test/unit/cache/**/*.test.ts',
   'test/mutants/cases.test.ts',
   'test/property/store*.test.ts',
   'test/property/watch*.test.ts',

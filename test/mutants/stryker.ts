@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { onExit } from '../etcd/cleanup.ts';
 import { LEFT_OUT, type Mutator, type NodePath, OWN_MUTATORS } from './mutators.ts';
 
-/** One mutant after its run, as Stryker tells it. Lines count from 1, columns from 0, and the end is not included. */
+/** One mutant after its run, as Stryker tells it. Lines and columns count from 1, and the end is not included. */
 export interface MutantResult {
   readonly fileName: string;
   readonly mutatorName: string;
@@ -50,14 +50,18 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
   const remove = onExit(() => rmSync(tempDirName, { recursive: true, force: true }));
   process.chdir(fileURLToPath(options.root));
   process.env.PLIMSOLL_TEST_SEED = String(options.seed);
+  process.env.PLIMSOLL_TEST_SIZE = 'smoke';
   process.env.PLIMSOLL_MUTANT_TESTS = options.tests.join(',');
   try {
     return await new Stryker({
-      plugins: [new URL('vitest-runner/dist/src/index.js', modules), new URL('reporter.mjs', folder)].map((url) =>
+      plugins: [new URL('mocha-runner/dist/src/index.js', modules), new URL('reporter.mjs', folder)].map((url) =>
         fileURLToPath(url),
       ),
-      testRunner: 'vitest',
-      vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
+      // Loaded once, the tests run in one process against mutant after mutant; vitest would load them for each.
+      testRunner: 'mocha',
+      mochaOptions: { spec: ['test/mutants/bundle/tests.mjs'] },
+      // Split at its spaces, of which a path may have some.
+      buildCommand: `node ${fileURLToPath(new URL('mocha/build.mjs', new URL('../', folder))).replaceAll(' ', '\\ ')}`,
       reporters: ['plimsoll'],
       mutate: options.files,
       ignorePatterns: ['/*', '!/src', '!/test', '!/tools', '!/docs', '!/package.json', '!/tsconfig*.json', '!/bench'],
@@ -65,6 +69,8 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
       concurrency: 2,
       // On a machine that others use too, a slow run must not count as one that hangs.
       timeoutMS: 10_000,
+      timeoutFactor: 2.5,
+      dryRunTimeoutMinutes: 30,
       tempDirName,
       cleanTempDir: 'always',
       symlinkNodeModules: true,

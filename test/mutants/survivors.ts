@@ -48,7 +48,7 @@ export function survivorOf(mutant: MutantResult, text: string): Survivor {
   const first = lines[start.line - 1] ?? '';
   const last = lines[end.line - 1] ?? '';
   const before = lines.slice(start.line - 1, end.line).join(' ');
-  const after = first.slice(0, start.column) + mutant.replacement + last.slice(end.column);
+  const after = first.slice(0, start.column - 1) + mutant.replacement + last.slice(end.column - 1);
   return { file: mutant.fileName, ...shorten(flat(before), flat(after)) };
 }
 

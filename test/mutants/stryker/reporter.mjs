@@ -14,13 +14,16 @@ class ProgressReporter {
     console.error(`${this.#total} mutants`);
   }
 
-  /** @param {{ status: string, fileName: string, location: { start: { line: number } } }} mutant */
-  onMutantTested({ status, fileName, location }) {
+  /** @param {{ status: string, statusReason?: string, fileName: string, location: { start: { line: number } } }} mutant */
+  onMutantTested({ status, statusReason, fileName, location }) {
     this.#done++;
     if (status === 'Survived' || status === 'NoCoverage') {
       this.#survived++;
       console.error(`  ${status.toLowerCase()}: ${fileName}:${location.start.line}`);
     }
+    // Worth a look when the machine was busy: one that ran into no limit of its own may only have been slow.
+    if (status === 'Timeout' && statusReason === undefined)
+      console.error(`  killed late: ${fileName}:${location.start.line}`);
     if (this.#done % EVERY !== 0) return;
     console.error(`${this.#done} of ${this.#total} run, ${this.#survived} survived`);
   }

@@ -1,0 +1,98 @@
+// @ts-check
+// Makes one module of all tests that judge mutants, with the sources in it, in `test/mutants/bundle/tests.mjs`. Works on the
+// current folder, a copy of the tree whose sources Stryker has put its mutants into and which has no packages yet; those
+// are taken from beside this file. The patterns are in PLIMSOLL_MUTANT_TESTS.
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as esbuild from 'esbuild';
+
+const root = process.cwd();
+const shim = join(root, 'test/mutants/mocha/vitest.ts');
+/** Later is slower: most mutants fall to a table of the unit tests before a random program has to run. */
+const SLOW = [/\/cache\//, /full-store/, /\/mutants\//, /\/property\//];
+
+const patterns = (process.env.PLIMSOLL_MUTANT_TESTS ?? '').split(',').map(toRegExp);
+const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  .map((path) => `test/${path.replaceAll('\\', '/')}`)
+  .filter((path) => patterns.some((pattern) => pattern.test(path)))
+  .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+if (tests.length === 0) throw new Error('Cannot make the tests: no file matches PLIMSOLL_MUTANT_TESTS');
+
+/** @param {string} path */
+function rank(path) {
+  return SLOW.findLastIndex((pattern) => pattern.test(path));
+}
+
+/** @param {string} glob */
+function toRegExp(glob) {
+  const parts = glob.split(/(\*\*\/|\*)/).map((part) => {
+    if (part === '**/') return '(?:.*/)?';
+    return part === '*' ? '[^/]*' : part.replace(/[.+^${}()|[\]\\?]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`);
+}
+
+/**
+ * Stryker asks at every mutant, by a call that compares texts, whether it is the active one, and counts which test reaches which
+ * mutant in every run. That makes the tests several times as slow. Here numbers are compared, in place, and counted is only
+ * in the run without a mutant, the first. `vitest.ts` sets the variables.
+ *
+ * @param {string} source
+ */
+function quicken(source) {
+  return source
+    .replaceAll(/\bstryMutAct_9fa48\("(\d+)"\)/g, '(strykerMutant === $1 && stryMutAct_9fa48("$1"))')
+    .replaceAll(/\bstryCov_9fa48\(("\d+"(?:, ?"\d+")*)\)/g, '(strykerMutant < 0 && stryCov_9fa48($1))');
+}
+
+await esbuild.build({
+  stdin: {
+    contents: [
+      "import './test/support/fast-check.setup.ts';",
+      ...tests.flatMap((path) => [`import 'enter:${path}';`, `import './${path}';`]),
+    ].join('\n'),
+    resolveDir: root,
+  },
+  // As deep as the tests are, which look for files beside themselves.
+  outfile: join(root, 'test/mutants/bundle/tests.mjs'),
+  nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
+  bundle: true,
+  format: 'esm',
+  target: 'node20',
+  platform: 'node',
+  sourcemap: false,
+  tsconfigRaw: {},
+  // The package says of itself that it has no side effects; its tests have.
+  ignoreAnnotations: true,
+  logLevel: 'warning',
+  banner: {
+    js: [
+      "import { createRequire as makeRequire } from 'node:module';",
+      'const require = makeRequire(import.meta.url);',
+      'let strykerMutant = Number(globalThis.__stryker__?.activeMutant ?? -1);',
+    ].join('\n'),
+  },
+  alias: {
+    vitest: shim,
+    plimsoll: `${root}/src/mod.ts`,
+    'plimsoll/testing': `${root}/src/testing/mod.ts`,
+  },
+  plugins: [
+    {
+      name: 'files',
+      setup(build) {
+        build.onResolve({ filter: /^enter:/ }, ({ path }) => ({ path: path.slice(6), namespace: 'enter' }));
+        build.onLoad({ filter: /\/src\/.*\.ts$/ }, async ({ path }) => ({
+          contents: quicken(await readFile(path, 'utf8')),
+          loader: 'ts',
+        }));
+        build.onLoad({ filter: /.*/, namespace: 'enter' }, ({ path }) => ({
+          contents: `import { enterFile } from ${JSON.stringify(shim)};\nenterFile(${JSON.stringify(relative('test', path))});`,
+          resolveDir: root,
+        }));
+      },
+    },
+  ],
+});

@@ -1,0 +1,127 @@
+/**
+ * What the tests import from vitest, on mocha: loaded once, the same tests run thousands of times in one process, each
+ * time against another mutant. Vitest would load them anew for each.
+ *
+ * Only what the tests use is here. Assertions are vitest's own.
+ */
+import { format } from 'node:util';
+import { ASYMMETRIC_MATCHERS_OBJECT, chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
+import { fn, restoreAllMocks, spyOn } from '@vitest/spy';
+
+type Body = (...row: never[]) => unknown;
+/** A time limit or an object with options may stand on either side of the body; this file has limits of its own. */
+type Define = (title: string, first: Body | object, second?: Body | object | number) => void;
+
+/** Mocha's, which it puts there before it loads the tests. */
+interface MochaGlobals {
+  describe(title: string, body: () => void): void;
+  it(title: string, body: () => Promise<void>): void;
+  before(body: Body): void;
+  after(body: Body): void;
+}
+
+/** The number of the mutant in this run, -1 for none: a variable of the bundle, see `build.mjs`. */
+declare let strykerMutant: number;
+const stryker = globalThis as { __stryker__?: { readonly activeMutant?: string } };
+
+const mocha = globalThis as unknown as MochaGlobals;
+
+chai.use(JestExtend);
+chai.use(JestChaiExpect);
+chai.use(JestAsymmetricMatchers);
+const matchers = (globalThis as Record<symbol, object>)[ASYMMETRIC_MATCHERS_OBJECT];
+export const expect = Object.assign(
+  (value: unknown, message?: string) => chai.expect(value, message),
+  chai.expect,
+  matchers,
+);
+
+export const vi = { fn, spyOn };
+
+/** Types are checked by the compiler; at run time every question is answered with itself. */
+export const expectTypeOf: unknown = new Proxy(() => expectTypeOf, { get: () => expectTypeOf });
+
+export const beforeAll = (body: Body): void => mocha.before(active(body));
+export const afterAll = (body: Body): void => mocha.after(active(body));
+export const describe = withEach((title, body) => define(title, (name) => mocha.describe(name, () => void body())));
+export const it = withEach((title, body) => define(title, (name) => mocha.it(name, bounded(body))));
+export const test = it;
+
+let file = '';
+let depth = 0;
+const titles = new Map<string, number>();
+
+/** The tests that follow are of this file. */
+export function enterFile(path: string): void {
+  file = path;
+}
+
+/** Titles must be unique: a test is known by the chain of them. */
+function define(title: string, add: (name: string) => void): void {
+  const own = depth === 0 ? `${file}: ${title}` : title;
+  const count = titles.get(own) ?? 0;
+  titles.set(own, count + 1);
+  depth++;
+  add(count === 0 ? own : `${own} #${count}`);
+  depth--;
+}
+
+/**
+ * A test that hangs fails soon: it gets a few times what it took when all was well, which was the first time. Waiting for the
+ * process to be killed would take ten seconds for each such mutant.
+ */
+function bounded(body: Body): () => Promise<void> {
+  let usualMs: number | undefined;
+  return async () => {
+    const start = performance.now();
+    activate();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const isLate = new Promise<never>((_, reject) => {
+      const limitMs = usualMs === undefined ? 120_000 : 2000 + usualMs * 10;
+      timer = setTimeout(() => reject(new Error(`no end after ${limitMs} ms`)), limitMs);
+    });
+    try {
+      await Promise.race([body(), isLate]);
+      usualMs ??= performance.now() - start;
+    } finally {
+      // A test that failed half-way has not put back what it replaced.
+      restoreAllMocks();
+      clearTimeout(timer);
+    }
+  };
+}
+
+function active(body: Body): Body {
+  return () => {
+    activate();
+    return body();
+  };
+}
+
+/** Stryker names the mutant after the bundle was loaded, anew for each run. */
+function activate(): void {
+  strykerMutant = Number(stryker.__stryker__?.activeMutant ?? -1);
+}
+
+function withEach(add: (title: string, body: Body) => void): Define & { each: (rows: readonly unknown[]) => Define } {
+  const one: Define = (title, first, second) => add(title, bodyOf(first, second));
+  const each =
+    (rows: readonly unknown[]): Define =>
+    (title, first, second) => {
+      const body = bodyOf(first, second);
+      for (const row of rows) {
+        const values = (Array.isArray(row) ? row : [row]) as never[];
+        add(
+          format(title, ...values)
+            .split('\n')
+            .join(' '),
+          () => body(...values),
+        );
+      }
+    };
+  return Object.assign(one, { each });
+}
+
+function bodyOf(first: Body | object, second: Body | object | number | undefined): Body {
+  return (typeof first === 'function' ? first : second) as Body;
+}
