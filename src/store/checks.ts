@@ -48,10 +48,8 @@ export function checkOptions(options: object, names: ReadonlySet<string>, action
   if (options === NO_OPTIONS) return;
   checkMembers(options, names, action, 'the options are not an object', 'option');
   const { signal } = options as SignalOptions;
-  if (signal === undefined) return;
-  if (typeof signal !== 'object' || signal === null || typeof signal.throwIfAborted !== 'function') {
-    throw new TypeError(`Cannot ${action}: the signal is not an AbortSignal`);
-  }
+  if (signal === undefined || typeof signal?.throwIfAborted === 'function') return;
+  throw new TypeError(`Cannot ${action}: the signal is not an AbortSignal`);
 }
 
 /** The same for a range that is given alone. */
@@ -109,9 +107,6 @@ export function checkCompact(revision: Revision, action: string): void {
 export function deleteRange<K extends Key>(target: K | KeyRange<K>, hasExpect: boolean, action: string): KeyRange<K> {
   if (typeof target === 'string' || target instanceof Uint8Array) return { key: target as K };
   const selected = target as KeyRange<K>;
-  if (typeof selected !== 'object' || selected === null) {
-    throw new TypeError(`Cannot ${action}: the range is not an object`);
-  }
   checkRange(selected, action);
   if (hasExpect && !('key' in selected)) throw new TypeError(`Cannot ${action}: expect needs a single key`);
   return selected;

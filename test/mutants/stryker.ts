@@ -69,7 +69,6 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
       concurrency: 2,
       // On a machine that others use too, a slow run must not count as one that hangs.
       timeoutMS: 10_000,
-      timeoutFactor: 2.5,
       dryRunTimeoutMinutes: 30,
       tempDirName,
       cleanTempDir: 'always',

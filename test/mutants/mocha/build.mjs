@@ -35,16 +35,21 @@ function toRegExp(glob) {
 }
 
 /**
- * Stryker asks at every mutant, by a call that compares texts, whether it is the active one, and counts which test reaches which
- * mutant in every run. That makes the tests several times as slow. Here numbers are compared, in place, and counted is only
- * in the run without a mutant, the first. `vitest.ts` sets the variables.
+ * Stryker asks at every mutant, by a call that compares texts, whether it is the active one, and counts by text which test
+ * reaches which mutant, in every run. That makes the tests several times as slow, and with them the time after which a
+ * mutant counts as one that hangs. Here numbers are compared and counted, in place. They are counted in the run without a
+ * mutant, the first; in the others the same places count down the steps that a test may take, which ends an endless loop
+ * at once. `vitest.ts` sets the variables and hands the counts on.
  *
  * @param {string} source
  */
 function quicken(source) {
   return source
     .replaceAll(/\bstryMutAct_9fa48\("(\d+)"\)/g, '(strykerMutant === $1 && stryMutAct_9fa48("$1"))')
-    .replaceAll(/\bstryCov_9fa48\(("\d+"(?:, ?"\d+")*)\)/g, '(strykerMutant < 0 && stryCov_9fa48($1))');
+    .replaceAll(/\bstryCov_9fa48\(("\d+"(?:, ?"\d+")*)\)/g, (_, ids) => {
+      const counts = ids.replaceAll(/"(\d+)"/g, 'strykerHits[$1]++');
+      return `(strykerMutant < 0 ? (${counts}) : --strykerSteps < 0 && strykerStop())`;
+    });
 }
 
 await esbuild.build({
@@ -72,6 +77,9 @@ await esbuild.build({
       "import { createRequire as makeRequire } from 'node:module';",
       'const require = makeRequire(import.meta.url);',
       'let strykerMutant = Number(globalThis.__stryker__?.activeMutant ?? -1);',
+      'const strykerHits = new Uint32Array(1 << 16);',
+      'let strykerSteps = Number.POSITIVE_INFINITY;',
+      "const strykerStop = () => { throw new Error('too many steps'); };",
     ].join('\n'),
   },
   alias: {

@@ -20,9 +20,24 @@ interface MochaGlobals {
   after(body: Body): void;
 }
 
-/** The number of the mutant in this run, -1 for none: a variable of the bundle, see `build.mjs`. */
+/** The number of the mutant in this run, -1 for none, and how often each was reached: variables of the bundle, see `build.mjs`. */
 declare let strykerMutant: number;
-const stryker = globalThis as { __stryker__?: { readonly activeMutant?: string } };
+declare const strykerHits: Uint32Array;
+/** How many more places a test may reach. */
+declare let strykerSteps: number;
+
+type Hits = Record<string, number>;
+
+/** What Stryker shares with the tests. */
+interface Stryker {
+  readonly activeMutant?: string;
+  readonly currentTestId?: string;
+  mutantCoverage?: { readonly static: Hits; readonly perTest: Record<string, Hits> };
+}
+
+const shared = globalThis as { __stryker__?: Stryker };
+shared.__stryker__ ??= {};
+const stryker: Stryker = shared.__stryker__;
 
 const mocha = globalThis as unknown as MochaGlobals;
 
@@ -49,6 +64,7 @@ export const test = it;
 
 let file = '';
 let depth = 0;
+let isLoaded = false;
 const titles = new Map<string, number>();
 
 /** The tests that follow are of this file. */
@@ -72,9 +88,13 @@ function define(title: string, add: (name: string) => void): void {
  */
 function bounded(body: Body): () => Promise<void> {
   let usualMs: number | undefined;
+  let usualSteps = Number.POSITIVE_INFINITY;
   return async () => {
     const start = performance.now();
     activate();
+    if (!isLoaded) report('loading');
+    isLoaded = true;
+    strykerSteps = usualSteps * 20 + 100_000;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const isLate = new Promise<never>((_, reject) => {
       const limitMs = usualMs === undefined ? 120_000 : 2000 + usualMs * 10;
@@ -87,8 +107,28 @@ function bounded(body: Body): () => Promise<void> {
       // A test that failed half-way has not put back what it replaced.
       restoreAllMocks();
       clearTimeout(timer);
+      strykerSteps = Number.POSITIVE_INFINITY;
+      if (strykerMutant < 0) usualSteps = strykerHits.reduce((sum, hits) => sum + hits, 0);
+      report();
     }
   };
+}
+
+/**
+ * Hands on what was reached since the last time, and begins to count again: by loading the bundle, or by the test that ends
+ * now, with what was done for it before it began.
+ */
+function report(by: 'loading' | 'test' = 'test'): void {
+  if (strykerMutant >= 0) return;
+  stryker.mutantCoverage ??= { static: {}, perTest: {} };
+  const { static: ofLoading, perTest } = stryker.mutantCoverage;
+  const test = stryker.currentTestId ?? '';
+  if (by === 'test') perTest[test] ??= {};
+  const hits = by === 'test' ? (perTest[test] as Hits) : ofLoading;
+  strykerHits.forEach((count, mutant) => {
+    if (count > 0) hits[mutant] = (hits[mutant] ?? 0) + count;
+  });
+  strykerHits.fill(0);
 }
 
 function active(body: Body): Body {
@@ -100,7 +140,7 @@ function active(body: Body): Body {
 
 /** Stryker names the mutant after the bundle was loaded, anew for each run. */
 function activate(): void {
-  strykerMutant = Number(stryker.__stryker__?.activeMutant ?? -1);
+  strykerMutant = Number(stryker.activeMutant ?? -1);
 }
 
 function withEach(add: (title: string, body: Body) => void): Define & { each: (rows: readonly unknown[]) => Define } {

@@ -14,16 +14,19 @@ class ProgressReporter {
     console.error(`${this.#total} mutants`);
   }
 
-  /** @param {{ status: string, statusReason?: string, fileName: string, location: { start: { line: number } } }} mutant */
-  onMutantTested({ status, statusReason, fileName, location }) {
+  /**
+   * @param {{ status: string, statusReason?: string, fileName: string, replacement: string,
+   *   location: { start: { line: number, column: number } } }} mutant
+   */
+  onMutantTested({ status, statusReason, fileName, replacement, location: { start } }) {
     this.#done++;
+    const place = `${fileName}:${start.line}:${start.column} ${replacement.replaceAll(/\s+/g, ' ').slice(0, 60)}`;
     if (status === 'Survived' || status === 'NoCoverage') {
       this.#survived++;
-      console.error(`  ${status.toLowerCase()}: ${fileName}:${location.start.line}`);
+      console.error(`  ${status.toLowerCase()}: ${place}`);
     }
     // Worth a look when the machine was busy: one that ran into no limit of its own may only have been slow.
-    if (status === 'Timeout' && statusReason === undefined)
-      console.error(`  killed late: ${fileName}:${location.start.line}`);
+    if (status === 'Timeout' && statusReason === undefined) console.error(`  killed late: ${place}`);
     if (this.#done % EVERY !== 0) return;
     console.error(`${this.#done} of ${this.#total} run, ${this.#survived} survived`);
   }

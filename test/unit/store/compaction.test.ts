@@ -236,6 +236,30 @@ describe('what is left', () => {
     expect([store.stats().storedVersions, clock.pending]).toEqual([1, 0]);
   });
 
+  it('M13, M16: a repair frees what lies below it without another commit, a restart leaves no timer', async () => {
+    const versions = (parts: Parts) => parts.mvcc.core.stats().versions;
+    const open = () => {
+      const parts = new Parts();
+      for (let revision = 2; revision < 10; revision++) parts.commit(revision, ['put', 'k']);
+      return parts;
+    };
+    const repairs: [string, (parts: Parts) => void, number][] = [
+      ['with a difference', (parts) => parts.repair(30, ['put', 'k']), 1],
+      ['without one', (parts) => parts.applier.distrustHistory(), 1],
+    ];
+    for (const [name, repair, expected] of repairs) {
+      const parts = open();
+      repair(parts);
+      expect([name, parts.clock.pending]).toEqual([name, 1]);
+      while (await parts.clock.advanceToNext());
+      expect([name, versions(parts)]).toEqual([name, expected]);
+    }
+    const parts = open();
+    parts.applier.compact(8, 'compact');
+    parts.applier.restart({ revision: 30, changes: parts.changes(30, [['put', 'k']]) }, 'apply a list');
+    expect([parts.clock.pending, versions(parts)]).toEqual([0, 1]);
+  });
+
   it('C24: keys rewritten in the reverse order', async () => {
     const { store } = await openTestStore<string>();
     for (const key of ['foo', 'foo1', 'foo2', 'foo2', 'foo1', 'foo']) await store.put(key, 'x');

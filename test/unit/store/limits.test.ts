@@ -55,7 +55,7 @@ describe('limits of a store', () => {
   });
 
   it('the smallest and the largest work, and one that is undefined is the default', async () => {
-    const { store } = await openTestStore({ limits: { keyBytes: 65_535, pins: 1, leases: undefined } as Limits });
+    const { store } = await openTestStore({ limits: { keyBytes: 65_535, pins: 1, leases: undefined as never } });
     await store.put('k', 1);
     expect(store.get('k')?.value).toBe(1);
   });
@@ -311,7 +311,7 @@ describe('what a value is measured as', () => {
     const { store } = await openTestStore({ limits: { txnBytes: 29 } });
     const view = store.prefix('j/', { codec: textCodec() });
     const then = (above: number) => [
-      put('k', 'x'.repeat(10 + above)),
+      { type: 'put', key: 'k', value: 'x'.repeat(10 + above) } as const,
       { type: 'delete', start: 'l', end: 'm' } as const,
       { type: 'range', start: 'n', countOnly: true } as const,
       { type: 'range', prefix: 'o' } as const,

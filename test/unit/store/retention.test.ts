@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { textCodec } from '../../../src/store/codecs.ts';
 import { SPANS_MAX } from '../../../src/store/window.ts';
 import { openTestStore, Parts, Reader } from '../store/fixture.ts';
 
@@ -113,6 +114,21 @@ describe('retention by bytes', () => {
     expect(store.compactRevision).toBe(0);
     await store.put('a', { large: 'x'.repeat(1000) });
     expect(store.compactRevision).toBe(4);
+  });
+
+  it('a delete brings no bytes, with a codec too', async () => {
+    for (const codec of [undefined, textCodec()]) {
+      const { store } = await openTestStore<string>({
+        retention: { bytes: 6 },
+        ...(codec === undefined ? {} : { codec }),
+      });
+      await store.put('a', 'xxx');
+      await store.delete('a');
+      await store.put('a', 'xxx');
+      expect(store.compactRevision).toBe(0);
+      await store.put('a', 'x');
+      expect(store.compactRevision).toBe(3);
+    }
   });
 
   it('after thousands of commits, by each bound', async () => {

@@ -376,6 +376,12 @@ describe('codecs', () => {
     expect([await holds({ a: 1, b: [2] }), await holds({ a: 1, b: [3] })]).toEqual([true, false]);
   });
 
+  it('jsonCodec takes no bytes, and says which codec does', () => {
+    const encode = () => jsonCodec().encode(Uint8Array.of(1));
+    expect(encode).toThrow(ValueError);
+    expect(encode).toThrow('use bytesCodec()');
+  });
+
   it('textCodec and bytesCodec take their own type only', () => {
     expect(textCodec().decode(textCodec().encode('\ufeffa\u{1f600}'))).toBe('\ufeffa\u{1f600}');
     expect(() => textCodec().encode('\ud800')).toThrow(ValueError);

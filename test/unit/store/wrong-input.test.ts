@@ -134,6 +134,18 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     TypeError,
     'Cannot put a key: the signal is not an AbortSignal',
   ],
+  [
+    'put: a signal that is null',
+    (s) => s.put('a', 1, { signal: bad(null) }),
+    TypeError,
+    'Cannot put a key: the signal is not an AbortSignal',
+  ],
+  ...[5, null, undefined, [], true].map((range): [string, Call, ErrorClass, string] => [
+    `delete: no range: ${JSON.stringify(range)}`,
+    (s) => s.delete(bad(range)),
+    TypeError,
+    'Cannot delete keys: the range is not an object',
+  ]),
   ['put: no expect', (s) => s.put('a', 1, { expect: bad(null) }), TypeError, 'Cannot put a key: expect is not an'],
   [
     'put: a misspelt expect',
