@@ -70,8 +70,7 @@ export class Compactor {
 
   #slice(): void {
     this.#cancel = undefined;
-    if (!this.#isBehind) return;
-    if (this.#step(SLICE_ENTRIES)) this.#isBehind = false;
+    if (this.#step(SLICE_ENTRIES)) this.stop();
     else this.#arm();
   }
 

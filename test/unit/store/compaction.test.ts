@@ -308,6 +308,52 @@ describe('Compactor', () => {
     expect([budgets, clock.pending]).toEqual([[4096, 4096, 4096], 0]);
   });
 
+  it('takes a slice along when commits have added 64 entries, of twice as many; less is for the timer', () => {
+    const { clock, budgets, compactor } = open(100_000);
+    compactor.onCommit(1000, false);
+    expect([budgets, clock.pending]).toEqual([[], 0]);
+    compactor.onCommit(63, true);
+    expect([budgets, clock.pending]).toEqual([[], 1]);
+    compactor.onCommit(1, false);
+    compactor.onCommit(40, false);
+    compactor.onCommit(40, false);
+    compactor.onCommit(64, false);
+    expect([budgets, clock.pending]).toEqual([[128, 160, 128], 1]);
+  });
+
+  it('a commit or a slice that is the last one ends the timer, and what was added before counts no more', () => {
+    for (const end of ['commit', 'slice', 'stop'] as const) {
+      const { clock, budgets, compactor, work } = open(100);
+      compactor.onCommit(63, true);
+      if (end === 'commit') compactor.onCommit(1, false);
+      else if (end === 'slice') expect(compactor.sliceNow()).toBe(true);
+      else compactor.stop();
+      expect([end, clock.pending, compactor.sliceNow()]).toEqual([end, 0, false]);
+      work.left = 1000;
+      compactor.onCommit(63, true);
+      expect([end, clock.pending, budgets.length]).toEqual([end, 1, end === 'stop' ? 0 : 1]);
+    }
+  });
+
+  it('a slice at once that is not the last one leaves the rest to the timer that there is', async () => {
+    const { clock, budgets, compactor } = open(5000);
+    compactor.start();
+    expect([compactor.sliceNow(), clock.pending]).toEqual([true, 1]);
+    while (await clock.advanceToNext());
+    expect([budgets, clock.pending, compactor.sliceNow()]).toEqual([[4096, 4096], 0, false]);
+    compactor.onCommit(63, false);
+    expect([budgets.length, clock.pending]).toEqual([2, 0]);
+  });
+
+  it('the timer that is the last one leaves nothing of what was added', async () => {
+    const { clock, budgets, compactor, work } = open(10);
+    compactor.onCommit(63, true);
+    while (await clock.advanceToNext());
+    work.left = 1000;
+    compactor.onCommit(63, true);
+    expect([budgets, clock.pending]).toEqual([[4096], 1]);
+  });
+
   it('keeps up with writers that never let a timer run', () => {
     const { compactor, work } = open(0);
     for (let commit = 0; commit < 2000; commit++) {

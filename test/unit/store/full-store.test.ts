@@ -90,7 +90,7 @@ describe('a full store', () => {
   it('answers every read, however long, and a long read takes nothing from the writes', async () => {
     const capacity = async (reads: boolean): Promise<number> => {
       const { store } = await openTestStore<number>({
-        memoryBytesMax: 1_048_576,
+        memoryBytesMax: 1_310_720,
         retention: { events: Number.POSITIVE_INFINITY },
       });
       let count = 0;
