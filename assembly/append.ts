@@ -1,9 +1,10 @@
 import { pushVersion, roomInHistory } from './history';
 import { setLive } from './key-index';
-import { isKey, isLive } from './keys';
-import { pushEntry, roomForEntry } from './revision-log';
+import { BARE_HEAD, headWord, isKey, keyBucket, NO_HEAD } from './keys';
+import { NOTHING, pushEntry, roomForEntry } from './revision-log';
+import { OUTPUT_WORDS, outputPointer } from './scratch';
 import { Status } from './status';
-import { roomForVersion, writeVersion } from './versions';
+import { LOW_BITS, markReplaced, roomForVersion, TOP_BIT, writeVersion } from './versions';
 
 /**
  * One put or tombstone enters three structures: the version table, its key's history, the log; a change between live
@@ -13,7 +14,7 @@ import { roomForVersion, writeVersion } from './versions';
  * ```text
  *   append(foo, commit 9, tombstone)      versions  slot 4 = { 9, foo!, ... }
  *                                         history   foo: [2] [7] -> [2] [7] [9t]
- *                                         log       ... 7 8 -> ... 7 8 9
+ *                                         log       ... 7 8 -> ... 7 8 9!, which replaces 7
  *                                         index     foo -> foo!, live counts above it - 1
  * ```
  */
@@ -29,13 +30,42 @@ export function newestCommit(): f64 {
 export function append(keyId: i32, commit: f64, mod: f64, create: f64, version: u32, lease: u32, tombstone: bool): i32 {
   if (!isKey(keyId) || !(commit >= newest)) return Status.Invalid;
   const key = <u32>keyId;
+  // A key that is there without versions cannot get any.
+  if (headWord(key) == BARE_HEAD) return Status.Invalid;
   if (!roomForVersion() || !roomForEntry() || !roomInHistory(key)) return Status.Full;
   const slot = writeVersion(key, tombstone, commit, mod, create, version, lease);
   if (slot < 0) return Status.Full;
-  const wasLive = isLive(key);
+  const before = headWord(key);
+  const wasLive = (before & TOP_BIT) == 0;
   pushVersion(key, slot, tombstone);
-  pushEntry(slot);
+  if (before != NO_HEAD) markReplaced(<i32>(before & LOW_BITS));
+  // A tombstone before it goes by itself.
+  pushEntry(tombstone ? <u32>slot | TOP_BIT : <u32>slot, wasLive ? before : NOTHING, keyBucket(key));
   newest = commit;
   if (wasLive == tombstone) setLive(key, !tombstone);
   return slot;
+}
+
+/** Numbers of one change in the input region: key u32, version u32, tombstone u32, nothing, mod f64, create f64. */
+const CHANGE_BYTES: usize = 32;
+
+/**
+ * Appends the changes of one commit that lie at `pointer`, at most a page of results, in their order; their slots go to
+ * the output. Answers Ok; Full or Invalid when one of them is: nothing is changed, if room for all was reserved.
+ */
+export function appendMany(pointer: usize, count: u32, commit: f64): i32 {
+  if (count > OUTPUT_WORDS || !(commit >= newest)) return Status.Invalid;
+  const end = pointer + <usize>count * CHANGE_BYTES;
+  for (let at = pointer; at < end; at += CHANGE_BYTES) {
+    const keyId = load<i32>(at);
+    if (!isKey(keyId) || headWord(<u32>keyId) == BARE_HEAD) return Status.Invalid;
+  }
+  let output = outputPointer();
+  for (let at = pointer; at < end; at += CHANGE_BYTES, output += 4) {
+    const isTombstone = load<u32>(at, 8) != 0;
+    const slot = append(load<i32>(at), commit, load<f64>(at, 16), load<f64>(at, 24), load<u32>(at, 4), 0, isTombstone);
+    if (slot < 0) return slot;
+    store<i32>(output, slot);
+  }
+  return Status.Ok;
 }

@@ -49,6 +49,20 @@ export function headAt(bytes: usize, length: usize, offset: usize): u64 {
   return head << ((8 - rest) << 3);
 }
 
+/** Byte positions that reverse each half of sixteen bytes; what is added to them moves the window to the right. */
+const REVERSED = i8x16(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+
+/** `headAt` for `offset` and for the eight bytes behind: the two lanes of one vector. */
+@inline
+export function headsAt(bytes: usize, length: usize, offset: usize): v128 {
+  if (length < 16) return i64x2(<i64>headAt(bytes, length, offset), <i64>headAt(bytes, length, offset + 8));
+  if (offset >= length) return i64x2.splat(0);
+  const last = length - 16;
+  const from = offset < last ? offset : last;
+  // A position of 16 or more picks a zero: what lies behind the end.
+  return i8x16.swizzle(v128.load(bytes + from), i8x16.add(REVERSED, i8x16.splat(<i8>(offset - from))));
+}
+
 /** Sum of `count` u32, modulo 2^32. */
 export function sumWords(words: usize, count: u32): u32 {
   let lanes = i32x4.splat(0);
@@ -69,6 +83,24 @@ export function countTopBits(words: usize, count: u32): u32 {
   let sum: u32 = 0;
   for (; index < count; index++) sum += load<u32>(words + (index << 2)) >> 31;
   return sum + laneSum(lanes);
+}
+
+/** Index of the first of `count` u32 that equals `word`, or `count`. */
+export function findWord(words: usize, count: u32, word: u32): u32 {
+  const wanted = i32x4.splat(<i32>word);
+  let index: u32 = 0;
+  for (; index + 16 <= count; index += 16) {
+    const at = words + (index << 2);
+    const first = i32x4.eq(v128.load(at), wanted);
+    const second = i32x4.eq(v128.load(at, 16), wanted);
+    const third = i32x4.eq(v128.load(at, 32), wanted);
+    const fourth = i32x4.eq(v128.load(at, 48), wanted);
+    if (!v128.any_true(v128.or(v128.or(first, second), v128.or(third, fourth)))) continue;
+    const low = i32x4.bitmask(first) | (i32x4.bitmask(second) << 4);
+    return index + <u32>ctz<i32>(low | (i32x4.bitmask(third) << 8) | (i32x4.bitmask(fourth) << 12));
+  }
+  while (index < count && load<u32>(words + (index << 2)) != word) index++;
+  return index;
 }
 
 function laneSum(lanes: v128): u32 {

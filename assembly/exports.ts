@@ -7,10 +7,15 @@
 // memory
 export { inputRegion, outputPointer, outputWords } from './scratch';
 export { claimedBytes, setMemoryLimit } from './memory';
+export { memoryPart } from './account';
 
 // essence
 export {
+  essenceAlgorithm,
   essenceAnnotationNodes,
+  essenceDigest,
+  essenceEscape,
+  essenceEscapes,
   essenceFault,
   essenceFaultOffset,
   essenceHash,
@@ -25,9 +30,10 @@ export {
 // keys and versions
 export { keyRegion, keyRegionBytes } from './scratch';
 export { findKey, internKey, liveKeyCount } from './key-index';
+export { insertKey, keyAtRank, listKeys, listKeysMore, rankOf, removeKey } from './key-list';
 export { headSlot, keyCount, keyLength, keyPointer } from './keys';
 export { reserve } from './reserve';
-export { append } from './append';
+export { append, appendMany } from './append';
 export { slotAt } from './history';
 export {
   commitRevision,

@@ -2,24 +2,25 @@ import {
   headSlot,
   headWord,
   isKey,
+  isNoVersion,
+  keyLimit,
+  largeVector,
   NO_HEAD,
   olderVector,
-  oldestSlot,
   setHeadWord,
   setOlderVector,
-  setOldestSlot,
 } from './keys';
 import { allocate, classBytes, classOf, release } from './slab';
 import { Status } from './status';
-import { commitOf, LOW_BITS, TOP_BIT } from './versions';
+import { commitOf, isVersionOf, LOW_BITS, TOP_BIT } from './versions';
 
 /**
  * The versions of one key in commit order: the newest in the key record, the older ones in a vector.
  *
  * ```text
  *   record  | head = slot of 10 |
- *   vector  | start 2, class | count 3 |  .  .  [4] [6t] [8]  .  |     the numbers stand for slots of those commits
- *             u24      u8      u32        0  1   2   3    4   5          room 6 follows from the block's class
+ *   vector  | start 2, class | count 3 | epoch |  .  .  [4] [6t] [8]  .  |   the numbers stand for slots of commits
+ *             u24      u8      u32       u32      0  1   2   3    4   5        room 6 follows from the block's class
  *
  *   versionAt 0..3 = 4, 6t, 8, 10          slotAt(7) = 6t        slotAt(9) = 8        slotAt(3) = none
  * ```
@@ -27,28 +28,50 @@ import { commitOf, LOW_BITS, TOP_BIT } from './versions';
  * "Newest with commit <= R" is a binary search, also for a key that is written all the time; a chain of versions would
  * be walked from its end. Several versions may share a commit (store:C12); the last one counts.
  *
- * Compaction takes from the front, and only notes the new oldest version in the key record: it visits each key many
- * times, and the vector is a cache miss each time. Whoever uses the vector next *trims* it, up to the oldest version:
+ * Compaction takes from the front, and does not even look at the key: it would visit each key many times, at a cache
+ * miss each time. Whoever uses the vector next *trims* it, by what the slots at its front have become:
  *
  * ```text
- *   freed 4, 6t: oldest = slot of 8     | start 2 | count 3 | .  .  [4] [6t] [8] . |  -> trim ->  | start 4 | count 1 |
+ *   freed 4, 6t     | start 2 | count 3 | .  .  [free] [of bar] [8] . |  -> trim ->  | start 4 | count 1 |
  * ```
  *
- * A slot freed here may be given to another key, or to this one again; before a version is added the vector is trimmed,
- * so no slot is in it twice. When the newest version is the only one left the vector is released at once. A trimmed
- * vector slides back when it is full and a third of it is empty in front.
+ * A freed slot holds no version or one of another key. Before a version is added the vector is trimmed, so it is never
+ * this key that got the slot, and none is in the vector twice. When the newest version leaves the log a large vector is
+ * released at once. A trimmed vector slides back when it is full and a third of it is empty in front.
  */
 
 const COUNT: usize = 4;
-const HEADER: usize = 8;
+const EPOCH: usize = 8;
+const HEADER: usize = 12;
+/** Tests start it shortly below the wrap. */
+const FIRST_EPOCH: u32 = 0;
 /** `start` has 24 bits; a vector that long slides back when they are used up. */
 const START_MAX: u32 = 0xffffff;
+/** A larger vector goes with the versions in it; letting go of a small one costs more than it is worth to others. */
+const SMALL_ROOM_MAX: u32 = 16;
 /** A vector this much larger than its content is worth copying into a smaller block. */
 const SHRINK_FACTOR: u32 = 4;
 const SHRINK_ROOM_MIN: u32 = 64;
 
+/** How often versions have been freed. A vector that was trimmed in this epoch has nothing more to trim. */
+let epoch: u32 = FIRST_EPOCH;
+
 /** Vectors in use by size class: what `reserve` needs to know about the largest ones. */
 const vectorsByClass: usize = memory.data(868, 16);
+
+/** A bit for each class with vectors, in words of 64: looking through all classes at every write would cost more than the write. */
+const classesInUse: usize = memory.data(32, 16);
+
+/** The largest class below `sizeClass` that has vectors, 0 when there is none. */
+export function classBelow(sizeClass: u32): u32 {
+  let word = <i32>(sizeClass >> 6);
+  let bits = load<u64>(classesInUse + ((<usize>word) << 3)) & (((<u64>1) << (sizeClass & 63)) - 1);
+  while (bits == 0) {
+    if (--word < 0) return 0;
+    bits = load<u64>(classesInUse + ((<usize>word) << 3));
+  }
+  return ((<u32>word) << 6) + 63 - <u32>clz<u64>(bits);
+}
 
 export function vectorsOfClass(sizeClass: u32): u32 {
   return load<u32>(vectorsByClass + ((<usize>sizeClass) << 2));
@@ -67,7 +90,7 @@ export function roomOfClass(sizeClass: u32): u32 {
 
 /** Number of versions of a key. */
 export function historyLength(keyId: u32): u32 {
-  if (headWord(keyId) == NO_HEAD) return 0;
+  if (isNoVersion(headWord(keyId))) return 0;
   const vector = trim(keyId);
   return vector == 0 ? 1 : load<u32>(vector, COUNT) + 1;
 }
@@ -120,7 +143,7 @@ export function newestAt(keyId: u32, revision: f64): i32 {
 
 /** Makes sure that one more version can be pushed. False: memory is out. */
 export function roomInHistory(keyId: u32): bool {
-  if (headWord(keyId) == NO_HEAD) return true;
+  if (isNoVersion(headWord(keyId))) return true;
   const vector = trim(keyId);
   if (vector == 0) return moveVector(keyId, 0, 0);
   const start = startOf(vector);
@@ -134,9 +157,7 @@ export function roomInHistory(keyId: u32): bool {
 /** Adds the newest version of a key. Needs `roomInHistory`. */
 export function pushVersion(keyId: u32, slot: i32, tombstone: bool): void {
   const head = headWord(keyId);
-  if (head == NO_HEAD) {
-    setOldestSlot(keyId, slot);
-  } else {
+  if (!isNoVersion(head)) {
     const vector = olderVector(keyId);
     const count = load<u32>(vector, COUNT);
     store<u32>(slots(vector) + ((<usize>count) << 2), head & LOW_BITS);
@@ -145,38 +166,51 @@ export function pushVersion(keyId: u32, slot: i32, tombstone: bool): void {
   setHeadWord(keyId, tombstone ? <u32>slot | TOP_BIT : <u32>slot);
 }
 
-/** All versions before `slot`, which is one of the key's, have been freed. */
-export function startHistoryAt(keyId: u32, slot: i32): void {
-  setOldestSlot(keyId, slot);
-  const vector = olderVector(keyId);
-  if (vector == 0 || <i32>(headWord(keyId) & LOW_BITS) != slot) return;
+/** All versions but the newest have been freed: a large vector goes, a small one waits for the next version. */
+export function dropOlder(keyId: u32): void {
+  const vector = largeVector(keyId);
+  if (vector == 0) return;
   releaseVector(vector);
-  setOlderVector(keyId, 0);
+  setOlderVector(keyId, 0, false);
 }
 
-/** Takes the oldest version out of the history. */
-export function dropOldest(keyId: u32): void {
-  if (historyLength(keyId) > 1) {
-    startHistoryAt(keyId, versionAt(keyId, 1));
-    return;
-  }
+/** All versions of a key have been freed. */
+export function dropHistory(keyId: u32): void {
   const vector = olderVector(keyId);
   if (vector != 0) releaseVector(vector);
-  setOlderVector(keyId, 0);
+  setOlderVector(keyId, 0, false);
   setHeadWord(keyId, NO_HEAD);
+}
+
+/** Versions have been freed since the last call: vectors trimmed before are to be looked at again. */
+export function noteFreed(): void {
+  epoch++;
+  if (epoch != 0) return;
+  // After 2^32 calls a vector could look as if it had just been trimmed.
+  for (let keyId: u32 = 0; keyId < keyLimit(); keyId++) {
+    if (isKey(<i32>keyId) && olderVector(keyId) != 0) skipFreed(keyId, olderVector(keyId));
+  }
 }
 
 /** Skips the freed versions at the front of the vector; answers the vector. */
 function trim(keyId: u32): usize {
   const vector = olderVector(keyId);
-  if (vector == 0) return 0;
+  if (vector == 0 || load<u32>(vector, EPOCH) == epoch) return vector;
+  return skipFreed(keyId, vector);
+}
+
+function skipFreed(keyId: u32, vector: usize): usize {
+  store<u32>(vector, epoch, EPOCH);
   const count = load<u32>(vector, COUNT);
-  const oldest = oldestSlot(keyId);
   const base = slots(vector);
-  if (count == 0 || load<i32>(base) == oldest) return vector;
+  if (count == 0 || isVersionOf(load<i32>(base), keyId)) return vector;
   let freed: u32 = 1;
-  while (freed < count && load<i32>(base + ((<usize>freed) << 2)) != oldest) freed++;
-  assert(freed < count);
+  let high = count;
+  while (freed < high) {
+    const middle = (freed + high) >> 1;
+    if (isVersionOf(load<i32>(base + ((<usize>middle) << 2)), keyId)) high = middle;
+    else freed = middle + 1;
+  }
   if (startOf(vector) + freed > START_MAX) {
     memory.copy(vector + HEADER, base + ((<usize>freed) << 2), (<usize>(count - freed)) << 2);
     store<u32>(vector, vectorClass(vector));
@@ -216,12 +250,14 @@ function moveVector(keyId: u32, vector: usize, count: u32): bool {
   if (block == 0) return false;
   store<u32>(block, sizeClass);
   store<u32>(block, count, COUNT);
+  // Only trimmed vectors are moved, or there was none.
+  store<u32>(block, epoch, EPOCH);
   if (vector != 0) {
     memory.copy(block + HEADER, slots(vector), (<usize>count) << 2);
     releaseVector(vector);
   }
   countVector(sizeClass, 1);
-  setOlderVector(keyId, block);
+  setOlderVector(keyId, block, roomOfClass(sizeClass) > SMALL_ROOM_MAX);
   return true;
 }
 
@@ -233,5 +269,10 @@ function releaseVector(vector: usize): void {
 
 function countVector(sizeClass: u32, change: i32): void {
   const counter = vectorsByClass + ((<usize>sizeClass) << 2);
-  store<u32>(counter, load<u32>(counter) + <u32>change);
+  const count = load<u32>(counter) + <u32>change;
+  store<u32>(counter, count);
+  if (count > 1) return;
+  const word = classesInUse + ((<usize>(sizeClass >> 6)) << 3);
+  const bit: u64 = (<u64>1) << (sizeClass & 63);
+  store<u64>(word, count == 0 ? load<u64>(word) & ~bit : load<u64>(word) | bit);
 }

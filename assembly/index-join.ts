@@ -4,6 +4,7 @@ import {
   countOf,
   INNER_MAX,
   isLeaf,
+  keyWordAt,
   LEAF_MAX,
   liveAt,
   maxOf,
@@ -24,8 +25,9 @@ import { keyBlock, releaseBlock } from './keys';
 import { givePage } from './pages';
 import {
   descend,
+  endsAt,
+  forgetEnd,
   highFence,
-  isFound,
   leafPage,
   leafPosition,
   lowFence,
@@ -36,6 +38,7 @@ import {
   setStep,
   treeHeight,
 } from './tree-path';
+import { LOW_BITS } from './versions';
 
 /**
  * Removing keys from the index. A page less than a quarter full is joined with a neighbour under the same parent when
@@ -55,11 +58,13 @@ import {
 
 /** Takes a key that has no versions and is not live out of the index. */
 export function removeEntry(keyId: u32): void {
-  const block = keyBlock(keyId);
-  const length = <usize>load<u32>(block);
-  descend(block + 4, length);
-  assert(isFound(block + 4, length));
+  if (!endsAt(keyId)) {
+    const block = keyBlock(keyId);
+    descend(block + 4, <usize>load<u32>(block));
+  }
+  assert((keyWordAt(leafPage(), leafPosition()) & LOW_BITS) == keyId);
   closeGap(leafPage(), leafPosition());
+  forgetEnd();
   if (countOf(leafPage()) < LEAF_MAX >> 2) settle(leafPage());
 }
 

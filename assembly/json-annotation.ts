@@ -1,4 +1,4 @@
-import { headOf, MEMBER, memberAt, membersUsed } from './json-member';
+import { headOf, MEMBER, memberAt } from './json-member';
 import { findName } from './json-rules';
 import { Char } from './json-text';
 
@@ -56,8 +56,7 @@ function isMarkerName(key: usize, length: usize, prefix: usize): bool {
  * Drops every annotation of a prefix that carries the marker (`x.example/plimsoll-managed`). Members must be sorted:
  * the names of one prefix then follow each other, so this is one pass.
  */
-export function dropMarkedPrefixes(base: usize): void {
-  const top = membersUsed();
+export function dropMarkedPrefixes(base: usize, top: usize): void {
   let start = base;
   while (start < top) {
     const first = memberAt(start);

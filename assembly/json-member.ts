@@ -1,4 +1,5 @@
 import { Fault, fail } from './json-fault';
+import { Mode } from './json-mode';
 import { claimScratch } from './memory';
 
 /**
@@ -10,8 +11,9 @@ import { claimScratch } from './memory';
  *   stack            | b | a |            <- the members of the innermost open object lie on top
  * ```
  *
- * `head` holds the first 8 bytes of the name, big-endian and zero-filled: comparing two of them decides most orders
- * without touching the names (a zero byte cannot be part of a canonical string, so the filling sorts first).
+ * `head` holds the first 8 bytes of the name as they are in memory, zero-filled: comparing two of them decides most
+ * orders without touching the names (a zero byte cannot be part of a canonical string, so the filling sorts first).
+ * `end` is set, and `head` turned into a number that orders, only for objects that have to be rearranged.
  */
 @unmanaged
 export class Member {
@@ -35,12 +37,6 @@ const CAPACITY_MAX: usize = 0x40000000;
 
 let block: usize = 0;
 let capacity: usize = 0;
-/** Bytes of the stack in use; offsets stay valid when the stack moves to a larger block. */
-let used: usize = 0;
-
-export function resetMembers(): void {
-  used = 0;
-}
 
 export function membersStart(): usize {
   return block;
@@ -50,68 +46,99 @@ export function membersCapacity(): usize {
   return capacity;
 }
 
-@inline
-export function membersUsed(): usize {
-  return used;
-}
-
-@inline
-export function truncateMembers(offset: usize): void {
-  used = offset;
-}
-
+/** The member at a stack offset; offsets stay valid when the stack moves to a larger block. */
 @inline
 export function memberAt(offset: usize): Member {
   return changetype<Member>(block + offset);
 }
 
-/** Makes room for `bytes` above the members in use (also scratch space for sorting); 0 when memory is out. */
-export function reserveMembers(bytes: usize): usize {
-  if (used + bytes <= capacity) return 1;
+/** The member at a pointer, which is valid until the stack moves. */
+@inline
+export function memberFrom(pointer: usize): Member {
+  return changetype<Member>(pointer);
+}
+
+/** Makes room for `bytes` above the members in use, which end at `top`; 0 when memory is out. */
+export function reserveMembers(top: usize, bytes: usize): usize {
+  const need = top + bytes;
+  if (need <= capacity) return 1;
   let size: usize = capacity == 0 ? FIRST_CAPACITY : capacity;
-  while (size < used + bytes && size <= CAPACITY_MAX) size <<= 1;
+  while (size < need && size <= CAPACITY_MAX) size <<= 1;
   if (size > CAPACITY_MAX) return fail(0, Fault.Full);
   const larger = claimScratch(size);
   if (larger == 0) return fail(0, Fault.Full);
-  memory.copy(larger, block, used);
+  memory.copy(larger, block, top);
   block = larger;
   capacity = size;
   return 1;
 }
 
-/** Pushes a member; 0 when memory is out. */
+/**
+ * Records a member at `top`, and in the mode whether it is not above the one before; `first` is the place of the
+ * object's first one. Returns the mode, or 0 when memory is out.
+ */
 @inline
-export function pushMember(key: usize, length: usize, head: u64, source: usize): usize {
-  if (used + MEMBER > capacity && reserveMembers(MEMBER) == 0) return 0;
-  const member = memberAt(used);
-  used += MEMBER;
+export function recordMember(
+  mode: u32,
+  first: usize,
+  top: usize,
+  key: usize,
+  length: usize,
+  head: u64,
+  source: usize,
+): u32 {
+  if (top + MEMBER > capacity && reserveMembers(top, MEMBER) == 0) return 0;
+  const member = memberAt(top);
   member.head = head;
   member.key = key;
   member.length = length;
   member.source = source;
   member.gone = 0;
-  return 1;
+  if (top == first) return mode;
+  // Nearly always the first 8 bytes decide that it is above.
+  const before = memberAt(top - MEMBER);
+  const both = before.head ^ head;
+  const shift = ctz<u64>(both) & 56;
+  const isAbove = ((before.head >> shift) & 255) < ((head >> shift) & 255);
+  if (isAbove && (mode & Mode.ByUnits) == 0) return mode;
+  return modeAfter(before, member, mode);
 }
 
-/** The first 8 bytes of a name as a number that orders like them. */
+function modeAfter(before: Member, member: Member, mode: u32): u32 {
+  return compareNames(before, member, mode) < 0 ? mode : mode | Mode.Unsorted;
+}
+
+/** The first 8 bytes of a name, zero-filled. */
 @inline
 export function headOf(key: usize, length: usize): u64 {
   const head = load<u64>(key);
-  return bswap<u64>(length < 8 ? head & (((<u64>1) << ((<u64>length) << 3)) - 1) : head);
+  return length < 8 ? head & (((<u64>1) << ((<u64>length) << 3)) - 1) : head;
+}
+
+/** A head as a number that orders like the bytes. */
+@inline
+export function bigEndian(head: u64): u64 {
+  return bswap<u64>(head);
+}
+
+/** Negative, 0 or positive as the order of two completed members' names. */
+@inline
+export function compareMembers(a: Member, b: Member, byUnits: bool): i32 {
+  if (!byUnits && a.head != b.head) return a.head < b.head ? -1 : 1;
+  return compareNames(a, b, byUnits ? Mode.ByUnits : 0);
 }
 
 /**
- * Negative, 0 or positive as the order of two names in UTF-16 units. `byUnits`: one of the object's names has bytes whose order is
- * not that of its units, so characters must be decoded.
+ * Negative, 0 or positive as the order of two names in UTF-16 units. `Mode.ByUnits`: one of the object's names has bytes
+ * whose order is not that of its units, so characters must be decoded.
  */
-export function compareMembers(a: Member, b: Member, byUnits: bool): i32 {
-  if (byUnits) return compareCharacters(a, b);
-  if (a.head != b.head) return a.head < b.head ? -1 : 1;
+function compareNames(a: Member, b: Member, mode: u32): i32 {
+  if (mode & Mode.ByUnits) return compareCharacters(a, b);
   const shorter = min(a.length, b.length);
-  for (let offset: usize = 8; offset < shorter; offset += 8) {
+  for (let offset: usize = 0; offset < shorter; offset += 8) {
     const x = headOf(a.key + offset, a.length - offset);
     const y = headOf(b.key + offset, b.length - offset);
-    if (x != y) return x < y ? -1 : 1;
+    if (x != y) return bigEndian(x) < bigEndian(y) ? -1 : 1;
   }
   return <i32>a.length - <i32>b.length;
 }

@@ -19,8 +19,12 @@ import { Char, copyBytes, isDigit, setWritten } from './json-text';
 /** Whether a number was met that this file does not decide. The canonical text is then not one. */
 export let hardNumbers: bool = false;
 
-export function clearHardNumbers(): void {
+/** Whether all numbers are known to be written the canonical way. */
+let areCanonical: bool = false;
+
+export function resetNumbers(canonical: bool): void {
   hardNumbers = false;
+  areCanonical = canonical;
 }
 
 /** Significant digits that every double keeps. */
@@ -34,24 +38,14 @@ export function copyNumber(at: usize, to: usize, lenient: bool): usize {
   const start = at;
   if (load<u8>(at) == Char.Minus) at++;
   const whole = at;
-  if (<u32>load<u8>(at) - 0x31 < 9) {
-    // Nearly all numbers: an integer of at most 15 digits.
-    do at++;
-    while (isDigit(load<u8>(at)));
-    const after = <u32>load<u8>(at);
-    if (at - whole <= EXACT_DIGITS && after != <u32>Char.Dot && (after | 0x20) != 0x65) {
-      v128.store(to, v128.load(start));
-      setWritten(to + (at - start));
-      return at;
-    }
-    at = whole;
-  }
-  if (load<u8>(at) == Char.Zero) {
-    at++;
-    if (isDigit(load<u8>(at))) return fail(at, Fault.InvalidNumber);
-  } else {
-    at = skipDigits(at);
-    if (at == whole) return fail(at, Fault.InvalidNumber);
+  at = skipWhole(at);
+  if (at == 0) return 0;
+  const after = <u32>load<u8>(at);
+  if (at - start <= EXACT_DIGITS && whole == start && after != <u32>Char.Dot && (after | 0x20) != 0x65) {
+    // Nearly all numbers.
+    v128.store(to, v128.load(start));
+    setWritten(to + (at - start));
+    return at;
   }
   const wholeEnd = at;
   let end = at;
@@ -63,11 +57,8 @@ export function copyNumber(at: usize, to: usize, lenient: bool): usize {
     if (load<u8>(end - 1) == Char.Dot) end--;
   }
   if ((load<u8>(at) | 0x20) == 0x65) {
-    const exponent = at + 1;
-    const sign = load<u8>(exponent);
-    const digits = sign == Char.Plus || sign == Char.Minus ? exponent + 1 : exponent;
-    at = skipDigits(digits);
-    if (at == digits) return fail(at, Fault.InvalidNumber);
+    at = skipExponent(at);
+    if (at == 0) return 0;
     return copyHard(start, at, to, lenient);
   }
   if (!isPlain(whole, wholeEnd, end)) return copyHard(start, at, to, lenient);
@@ -78,6 +69,33 @@ export function copyNumber(at: usize, to: usize, lenient: bool): usize {
   store<u64>(to, load<u64>(from, 16), 16);
   setWritten(to + (end - from));
   return at;
+}
+
+/** The byte after a number, from its first one, a digit or minus. */
+export function skipNumber(at: usize): usize {
+  at = skipWhole(load<u8>(at) == Char.Minus ? at + 1 : at);
+  if (at == 0) return 0;
+  if (load<u8>(at) == Char.Dot) {
+    const fraction = at + 1;
+    at = skipDigits(fraction);
+    if (at == fraction) return fail(at, Fault.InvalidNumber);
+  }
+  return (load<u8>(at) | 0x20) == 0x65 ? skipExponent(at) : at;
+}
+
+/** The byte after the digits in front of point and exponent. */
+function skipWhole(at: usize): usize {
+  if (load<u8>(at) == Char.Zero) return isDigit(load<u8>(at, 1)) ? fail(at + 1, Fault.InvalidNumber) : at + 1;
+  const end = skipDigits(at);
+  return end == at ? fail(at, Fault.InvalidNumber) : end;
+}
+
+/** The byte after an exponent, from its `e` on. */
+function skipExponent(at: usize): usize {
+  const sign = load<u8>(at, 1);
+  const digits = sign == Char.Plus || sign == Char.Minus ? at + 2 : at + 1;
+  const end = skipDigits(digits);
+  return end == digits ? fail(end, Fault.InvalidNumber) : end;
 }
 
 function skipDigits(at: usize): usize {
@@ -106,7 +124,7 @@ function isSafe(at: usize, end: usize): bool {
 function copyHard(start: usize, end: usize, to: usize, lenient: bool): usize {
   if (!lenient) {
     if (isInfinite(start, end)) return fail(start, Fault.NumberRange);
-    hardNumbers = true;
+    if (!areCanonical) hardNumbers = true;
   }
   copyBytes(to, start, end - start);
   setWritten(to + (end - start));

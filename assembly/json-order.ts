@@ -1,5 +1,7 @@
+import { dropMarkedPrefixes } from './json-annotation';
 import { Fault, fail } from './json-fault';
-import { compareMembers, MEMBER, memberAt, membersUsed, reserveMembers } from './json-member';
+import { bigEndian, compareMembers, MEMBER, memberAt, memberFrom, reserveMembers } from './json-member';
+import { Mode } from './json-mode';
 import { copyBytes } from './json-text';
 
 /**
@@ -27,19 +29,46 @@ export function resetMoves(length: usize): void {
   moveBudgetSpent = false;
 }
 
+/**
+ * Puts the members `[first, top)` of an object in order, and leaves out those that go; their text is `[start, end)`.
+ * Returns its new end, or 0.
+ */
+export function arrangeMembers(mode: u32, first: usize, top: usize, start: usize, end: usize, reject: bool): usize {
+  const byUnits = (mode & Mode.ByUnits) != 0;
+  completeMembers(first, top, end);
+  if (mode & Mode.Unsorted) {
+    if (sortMembers(first, top, byUnits) == 0) return 0;
+    if (hasNamesakes && resolveDuplicates(first, top, byUnits, reject) == 0) return 0;
+  }
+  if (mode & Mode.Discard) return end;
+  if (mode & Mode.Marked) dropMarkedPrefixes(first, top);
+  return rewriteMembers(first, top, start, end);
+}
+
+/** What only an object needs that is rearranged: where its members end, and their heads as numbers that order. */
+function completeMembers(base: usize, top: usize, end: usize): void {
+  for (let place = top; place > base; place -= MEMBER) {
+    const member = memberAt(place - MEMBER);
+    member.head = bigEndian(member.head);
+    member.end = end;
+    end = member.key - 1;
+  }
+}
+
 /** Runs up to this long are sorted by insertion. */
 const INSERTION_MAX: usize = 16 * MEMBER;
 
 /** Sorts the members from stack offset `base` to the top. 0 when memory for the scratch space is out. */
-export function sortMembers(base: usize, byUnits: bool): usize {
-  const top = membersUsed();
+function sortMembers(base: usize, top: usize, byUnits: bool): usize {
   const size = top - base;
-  if (size > INSERTION_MAX && reserveMembers(size) == 0) return 0;
-  for (let start = base; start < top; start += INSERTION_MAX) {
-    insertionSort(start, min(start + INSERTION_MAX, top), byUnits);
+  if (size > INSERTION_MAX && reserveMembers(top, size) == 0) return 0;
+  const start = changetype<usize>(memberAt(base));
+  hasNamesakes = false;
+  for (let offset: usize = 0; offset < size; offset += INSERTION_MAX) {
+    insertionSort(start + offset, start + min(offset + INSERTION_MAX, size), byUnits);
   }
-  let from = base;
-  let to = top;
+  let from = start;
+  let to = start + size;
   for (let width = INSERTION_MAX; width < size; width <<= 1) {
     for (let offset: usize = 0; offset < size; offset += width << 1) {
       const middle = min(offset + width, size);
@@ -50,42 +79,59 @@ export function sortMembers(base: usize, byUnits: bool): usize {
     from = to;
     to = swap;
   }
-  if (from != base) memory.copy(changetype<usize>(memberAt(base)), changetype<usize>(memberAt(from)), size);
+  if (from != start) memory.copy(start, from, size);
   return 1;
+}
+
+/** Two members with one name have met. Whatever ends up side by side has been compared on the way there. */
+let hasNamesakes: bool = false;
+
+/** Whether `left` comes after `right`; both are pointers. */
+@inline
+function isAfter(left: usize, right: usize, byUnits: bool): bool {
+  const a = memberFrom(left);
+  const b = memberFrom(right);
+  if (!byUnits && a.head != b.head) return a.head > b.head;
+  return isNameAfter(left, right, byUnits);
+}
+
+function isNameAfter(left: usize, right: usize, byUnits: bool): bool {
+  const order = compareMembers(memberFrom(left), memberFrom(right), byUnits);
+  if (order == 0) hasNamesakes = true;
+  return order > 0;
 }
 
 @inline
 function copyMember(to: usize, from: usize): void {
-  const target = changetype<usize>(memberAt(to));
-  const source = changetype<usize>(memberAt(from));
-  v128.store(target, v128.load(source));
-  v128.store(target, v128.load(source, 16), 16);
+  v128.store(to, v128.load(from));
+  v128.store(to, v128.load(from, 16), 16);
 }
 
+/** Sorts the members at the pointers `[start, end)`. */
 function insertionSort(start: usize, end: usize, byUnits: bool): void {
   for (let next = start + MEMBER; next < end; next += MEMBER) {
-    const record = changetype<usize>(memberAt(next));
     let place = next;
-    while (place > start && compareMembers(memberAt(place - MEMBER), memberAt(next), byUnits) > 0) place -= MEMBER;
+    while (place > start && isAfter(place - MEMBER, next, byUnits)) place -= MEMBER;
     if (place == next) continue;
-    const first = v128.load(record);
-    const second = v128.load(record, 16);
+    const first = v128.load(next);
+    const second = v128.load(next, 16);
     for (let hole = next; hole > place; hole -= MEMBER) copyMember(hole, hole - MEMBER);
-    v128.store(changetype<usize>(memberAt(place)), first);
-    v128.store(changetype<usize>(memberAt(place)), second, 16);
+    v128.store(place, first);
+    v128.store(place, second, 16);
   }
 }
 
+/** Merges the members at `[left, middle)` and `[middle, end)` to `to`. */
 function merge(left: usize, middle: usize, end: usize, to: usize, byUnits: bool): void {
   let right = middle;
   while (left < middle && right < end) {
     // On a tie the left one comes first: stable.
-    if (compareMembers(memberAt(left), memberAt(right), byUnits) <= 0) {
-      copyMember(to, left);
-      left += MEMBER;
-    } else {
+    if (isAfter(left, right, byUnits)) {
       copyMember(to, right);
       right += MEMBER;
+    } else {
+      copyMember(to, left);
+      left += MEMBER;
     }
     to += MEMBER;
   }
@@ -94,8 +140,7 @@ function merge(left: usize, middle: usize, end: usize, to: usize, byUnits: bool)
 }
 
 /** Of equal names in sorted order all but the last are dropped, or the second is refused. */
-export function resolveDuplicates(base: usize, byUnits: bool, reject: bool): usize {
-  const top = membersUsed();
+function resolveDuplicates(base: usize, top: usize, byUnits: bool, reject: bool): usize {
   for (let next = base + MEMBER; next < top; next += MEMBER) {
     const member = memberAt(next);
     const before = memberAt(next - MEMBER);
@@ -107,14 +152,13 @@ export function resolveDuplicates(base: usize, byUnits: bool, reject: bool): usi
 }
 
 /**
- * Rewrites `[start, end)` of the canonical text, the members of one object, in the order of the stack and without the
- * dropped ones. Returns the new end. Needs as many free bytes behind `end` as lie before it.
+ * Rewrites `[start, end)` of the canonical text, the members of one object, in the order of the stack and without the dropped ones.
+ * Returns the new end. Needs as many free bytes behind `end` as lie before it.
  *
  * When the budget is spent the text is left as it is and `moveBudgetSpent` set. Without that bound, a thousand nested
  * objects in the wrong order around a long string would copy the string a thousand times.
  */
-export function rewriteMembers(base: usize, start: usize, end: usize): usize {
-  const top = membersUsed();
+function rewriteMembers(base: usize, top: usize, start: usize, end: usize): usize {
   let cursor = start;
   let place = base;
   for (; place < top; place += MEMBER) {

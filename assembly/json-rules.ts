@@ -20,6 +20,8 @@ export const enum Rule {
   Metadata = 2,
   /** Names are annotation names: prefixes and markers apply. */
   Annotations = 4,
+  /** There are rules for elements, if the value here is an array. Set by this file. */
+  Elements = 8,
 }
 
 @unmanaged
@@ -56,7 +58,7 @@ export function createRules(nodeCount: u32, edgeCount: u32): bool {
 }
 
 export function setNode(node: u32, flags: u32, any: u32): void {
-  store<u32>(nodes + <usize>node * NODE, flags);
+  addFlags(node, any == 0 ? flags : flags | Rule.Elements);
   store<u32>(nodes + <usize>node * NODE, any, 4);
 }
 
@@ -70,7 +72,12 @@ export function addNameEdge(node: u32, name: usize, length: usize, child: u32): 
   return true;
 }
 
+function addFlags(node: u32, flags: u32): void {
+  store<u32>(nodes + <usize>node * NODE, ruleFlags(node) | flags);
+}
+
 export function addIndexEdge(node: u32, index: u32, child: u32): void {
+  addFlags(node, Rule.Elements);
   addEdge(node, index, 0, INDEX, 0, child);
 }
 

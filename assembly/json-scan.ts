@@ -1,300 +1,242 @@
-import { Annotation, classifyAnnotation, dropMarkedPrefixes, prefixLength } from './json-annotation';
 import { Fault, fail } from './json-fault';
-import { DEPTH_MAX, Frame, frameFloor, INHERITED, Mode, Part } from './json-frame';
-import {
-  compareMembers,
-  headOf,
-  MEMBER,
-  memberAt,
-  membersUsed,
-  pushMember,
-  resetMembers,
-  truncateMembers,
-} from './json-member';
+import { headOf, MEMBER, recordMember } from './json-member';
+import { DEPTH_MAX, INHERITED, Mode, REARRANGED } from './json-mode';
 import { copyNumber } from './json-number';
-import { resetMoves, resolveDuplicates, rewriteMembers, sortMembers } from './json-order';
-import { findIndex, findName, Rule, ruleFlags } from './json-rules';
-import { clearUnitOrder, copyString, unitOrderDiffers } from './json-string';
-import { Char, isDigit, setWritten, skipSpace, written } from './json-text';
+import { arrangeMembers, resetMoves } from './json-order';
+import { childNode, endPart, judgeElement, judgeMember, modeAfterPart, Part, resetParts } from './json-part';
+import { Rule, ruleFlags } from './json-rules';
+import { skipValue } from './json-skip';
+import { clearUnitOrder, copyRun, copyString, copyWindow, unitOrderDiffers } from './json-string';
+import { Char, copyLiteral, isDigit, setWritten, skipSpace, writeComma, written } from './json-text';
 
 /**
  * The one pass: validates a JSON text and writes its canonical form, without the excluded parts.
  *
  * ```text
- *   value -> container? push a frame, go on with its first part -> value
- *         -> otherwise: the value is complete
- *   complete -> no frame: done
- *            -> ","  next part -> value
- *            -> "}" or "]": pop the frame; the container is complete
+ *   scan -> container -> plain or judged object or array -> name -> value: string, number, literal, container
  * ```
  *
  * Members are written in the order met. If they came ascending and nothing has to go, closing an object is one byte;
- * otherwise json-order.ts rearranges its text. An excluded value is read like any other, as everything must be valid,
- * but with `Mode.Discard`, and its text is cut off again.
+ * otherwise json-order.ts rearranges its text. An excluded value is only validated (json-skip.ts).
+ *
+ * Objects and arrays have two readers made from one text: a judged one, which asks json-part.ts about each part, and a
+ * plain one for where no rule applies, which is nearly everywhere. It is small enough for all it needs to stay in
+ * registers, and what passes between readers through memory (`written`) does so once a container, not once a token.
  */
 
-/** The rule node and the inherited mode of the value that is read next. */
-let valueNode: u32 = 0;
-let valueMode: u32 = 0;
+/** `":` as it is in memory. */
+const QUOTE_COLON: u16 = 0x3a22;
+
 let rejectDuplicates: bool = false;
 
 /** Reads the whole text at `at` and returns the end of the canonical text, or 0: see json-fault.ts. */
 export function scan(at: usize, length: usize, to: usize, rootNode: u32, reject: bool): usize {
   const end = at + length;
-  const floor = changetype<Frame>(frameFloor());
-  if (changetype<usize>(floor) == 0) return fail(0, Fault.Full);
-  let frame = floor;
-  valueNode = rootNode;
-  valueMode = 0;
-  rejectDuplicates = reject;
-  resetMembers();
-  resetMoves(length);
   if ((load<u32>(at) & 0xffffff) == 0xbfbbef) return fail(at, Fault.ByteOrderMark);
+  rejectDuplicates = reject;
+  resetParts(reject);
+  resetMoves(length);
+  at = copyValue(skipSpace(at), to, 0, DEPTH_MAX, rootNode, 0);
+  if (at == 0) return 0;
+  at = skipSpace(at);
+  return at == end ? written : fail(at, Fault.TrailingBytes);
+}
+
+/**
+ * Reads any value, which may open `levels` arrays and objects; `mode` is what it inherits, `top` the end of the members.
+ * As all readers it returns the byte after what it read, or 0, and leaves the byte after what it wrote in `written`.
+ */
+function copyValue(at: usize, to: usize, top: usize, levels: i32, node: u32, mode: u32): usize {
+  const code = <u32>load<u8>(at);
+  if ((node | mode) == 0) return copyPlainValue(at, to, top, levels, code);
+  const flags = node == 0 ? 0 : ruleFlags(node);
+  if (code == Char.OpenBracket) {
+    if ((flags & Rule.Elements) == 0) node = 0;
+    return node == 0 && mode == 0 ? copyArray(at, to, top, levels) : copyJudgedArray(at, to, top, levels, node, mode);
+  }
+  if (code == Char.OpenBrace) {
+    if (flags & Rule.Metadata) mode |= Mode.Prune;
+    if (flags & Rule.Annotations) mode |= Mode.Annotations;
+    return copyJudgedObject(at, to, top, levels, node, mode | Mode.Object);
+  }
+  if ((mode & Mode.Discard) == 0) return copyPlainValue(at, to, top, levels, code);
+  if (code == Char.Quote) return copyString(at, to, true);
+  return code == Char.Minus || isDigit(code) ? copyNumber(at, to, true) : copyLiteral(at, to);
+}
+
+/** Reads a value to which no rules apply, and whose first byte is `code`. */
+function copyPlainValue(at: usize, to: usize, top: usize, levels: i32, code: u32): usize {
+  if (code == Char.OpenBrace) return copyObject(at, to, top, levels);
+  if (code == Char.OpenBracket) return copyArray(at, to, top, levels);
+  if (code == Char.Quote) return copyString(at, to, false);
+  if (code == Char.Minus || isDigit(code)) return copyNumber(at, to, false);
+  return copyLiteral(at, to);
+}
+
+function copyObject(at: usize, to: usize, top: usize, levels: i32): usize {
+  return anyObject(at, to, top, levels, 0, Mode.Object, false);
+}
+
+function copyJudgedObject(at: usize, to: usize, top: usize, levels: i32, node: u32, mode: u32): usize {
+  return anyObject(at, to, top, levels, node, mode, true);
+}
+
+@inline
+function anyObject(at: usize, to: usize, top: usize, levels: i32, node: u32, mode: u32, judged: bool): usize {
+  if (levels == 0) return fail(at, Fault.Depth);
+  const open = to++;
+  const first = top;
+  store<u8>(open, Char.OpenBrace);
+  at = skipSpace(at + 1);
+  if (load<u8>(at) == Char.CloseBrace) return close(at, to, Char.CloseBrace);
   // Always true, but the compiler wants an end to every loop.
-  while (to != 0) {
-    at = skipSpace(at);
-    const code = <u32>load<u8>(at);
-    if (code == Char.OpenBrace || code == Char.OpenBracket) {
-      if (changetype<usize>(frame) - changetype<usize>(floor) == <usize>DEPTH_MAX * Frame.BYTES)
-        return fail(at, Fault.Depth);
-      frame = openContainer(frame, to, code);
-      store<u8>(to++, <u8>code);
-      at = skipSpace(at + 1);
-      // "]" and "}" are two above their counterparts.
-      if (load<u8>(at) != code + 2) {
-        at = beginPart(frame, at, to);
-        if (at == 0) return 0;
-        to = written;
-        continue;
-      }
-      store<u8>(to++, <u8>(code + 2));
-      at++;
-      frame = changetype<Frame>(changetype<usize>(frame) - Frame.BYTES);
+  while (at != 0) {
+    const start = to;
+    const source = at;
+    // A plain name is read from the input: reading what was just written in pieces would wait for the writes.
+    let name = at + 1;
+    const special = copyWindow(at, to);
+    let size = <usize>ctz<i32>(special);
+    let window = special;
+    if (load<u16>(at + size, 1) == QUOTE_COLON && load<u8>(at) == Char.Quote) {
+      store<u16>(to + size, QUOTE_COLON, 1);
+      window = size < 29 ? special >>> (<i32>size + 3) : 0;
+      at += size + 3;
+      to += size + 3;
     } else {
-      at = copyScalar(at, to, code);
+      at = copyName(at, to, mode);
       if (at == 0) return 0;
       to = written;
+      name = start + 1;
+      size = to - start - 3;
+      window = 0;
+      if (unitOrderDiffers) mode |= Mode.ByUnits;
     }
-    // A value is complete: end the part it is of, and every container that ends here.
-    while (true) {
+    if (<u32>load<u8>(at) <= <u32>Char.Space) {
       at = skipSpace(at);
-      if (frame == floor) return at == end ? to : fail(at, Fault.TrailingBytes);
-      to = endPart(frame, to);
-      const next = <u32>load<u8>(at);
-      if (next == Char.Comma) {
-        at = beginPart(frame, skipSpace(at + 1), to);
-        if (at == 0) return 0;
-        to = written;
-        break;
-      }
-      to = closeContainer(frame, at, to, next);
-      if (to == 0) return 0;
-      at++;
-      frame = changetype<Frame>(changetype<usize>(frame) - Frame.BYTES);
+      window = 0;
     }
+    const code = <u32>load<u8>(at);
+    const head = headOf(name, size);
+    const part = judged ? judgeMember(node, mode, name, size, head) : Part.Kept;
+    if (!judged || (part & Part.Cut) == 0) {
+      mode = recordMember(mode, first, top, start + 1, size, head, source);
+      if (mode == 0) return 0;
+      top += MEMBER;
+    }
+    const run = plainString(at, to, code, window);
+    if (judged && (part & (Part.Cut | Part.Gone)) != 0) {
+      at = discardValue(at, to, top, levels - 1);
+    } else if (run != NOT_PLAIN) {
+      at += run;
+      to += run;
+    } else {
+      at = judged
+        ? copyValue(at, to, top, levels - 1, childNode, mode & INHERITED)
+        : copyPlainValue(at, to, top, levels - 1, code);
+      to = written;
+    }
+    if (at == 0) return 0;
+    if (judged && part != Part.Kept) mode = modeAfterPart(mode, part, top - MEMBER, to);
+    to = judged ? endPart(part, start, top - MEMBER, to) : writeComma(to);
+    at = skipSpace(at);
+    const next = <u32>load<u8>(at);
+    if (next == Char.Comma) {
+      at = skipSpace(at + 1);
+      continue;
+    }
+    if (next != Char.CloseBrace) return fail(at, Fault.ExpectedCommaOrBrace);
+    if (mode & REARRANGED) to = arrangeMembers(mode, first, top, open + 1, to, rejectDuplicates);
+    return to == 0 ? 0 : close(at, to, Char.CloseBrace);
   }
   return 0;
 }
 
+function copyArray(at: usize, to: usize, top: usize, levels: i32): usize {
+  return anyArray(at, to, top, levels, 0, 0, false);
+}
+
+function copyJudgedArray(at: usize, to: usize, top: usize, levels: i32, node: u32, mode: u32): usize {
+  return anyArray(at, to, top, levels, node, mode, true);
+}
+
 @inline
-function copyScalar(at: usize, to: usize, code: u32): usize {
-  const lenient = (valueMode & Mode.Discard) != 0;
-  if (code == Char.Quote) {
-    store<u8>(to, Char.Quote);
-    return copyString(at + 1, to + 1, lenient);
-  }
-  if (code == Char.Minus || isDigit(code)) return copyNumber(at, to, lenient);
-  return copyLiteral(at, to);
-}
-
-function copyLiteral(at: usize, to: usize): usize {
-  const word = load<u32>(at);
-  store<u32>(to, word);
-  // "true", "null", "fals" and "e", little-endian.
-  if (word == 0x65757274 || word == 0x6c6c756e) {
-    setWritten(to + 4);
-    return at + 4;
-  }
-  if (word == 0x736c6166 && load<u8>(at, 4) == 0x65) {
-    store<u8>(to, 0x65, 4);
-    setWritten(to + 5);
-    return at + 5;
-  }
-  return fail(at, Fault.ExpectedValue);
-}
-
-function openContainer(parent: Frame, to: usize, code: u32): Frame {
-  const frame = changetype<Frame>(changetype<usize>(parent) + Frame.BYTES);
-  const node = valueNode;
-  let mode = valueMode;
-  if (code == Char.OpenBrace) {
-    mode |= Mode.Object;
-    if (node != 0) {
-      const flags = ruleFlags(node);
-      if (flags & Rule.Metadata) mode |= Mode.Prune;
-      if (flags & Rule.Annotations) mode |= Mode.Annotations;
+function anyArray(at: usize, to: usize, top: usize, levels: i32, node: u32, mode: u32, judged: bool): usize {
+  if (levels == 0) return fail(at, Fault.Depth);
+  store<u8>(to++, Char.OpenBracket);
+  at = skipSpace(at + 1);
+  if (load<u8>(at) == Char.CloseBracket) return close(at, to, Char.CloseBracket);
+  for (let index: u32 = 0; at != 0; index++) {
+    const code = <u32>load<u8>(at);
+    const part = judged ? judgeElement(node, index) : Part.Kept;
+    if (judged && (part & Part.Cut) != 0) {
+      at = discardValue(at, to, top, levels - 1);
+      if (at == 0) return 0;
+    } else {
+      const run = plainString(at, to, code, 0);
+      if (run != NOT_PLAIN) {
+        at += run;
+        to += run;
+      } else {
+        at = judged
+          ? copyValue(at, to, top, levels - 1, childNode, mode)
+          : copyPlainValue(at, to, top, levels - 1, code);
+        if (at == 0) return 0;
+        to = written;
+      }
+      to = writeComma(to);
     }
-    if ((mode & Mode.Discard) != 0 && !rejectDuplicates) mode |= Mode.Untracked;
+    at = skipSpace(at);
+    const next = <u32>load<u8>(at);
+    if (next == Char.Comma) {
+      at = skipSpace(at + 1);
+      continue;
+    }
+    return next == Char.CloseBracket ? close(at, to, Char.CloseBracket) : fail(at, Fault.ExpectedCommaOrBracket);
   }
-  frame.open = to;
-  frame.members = membersUsed();
-  frame.node = node;
-  frame.mode = mode;
-  frame.index = 0;
-  frame.part = Part.Kept;
-  return frame;
+  return 0;
 }
 
-/** Reads what comes before a value: nothing in an array, the name and colon in an object. */
+/** The closing bracket takes the place of the last comma, if anything is left. */
 @inline
-function beginPart(frame: Frame, at: usize, to: usize): usize {
-  if (frame.mode & Mode.Object) return beginMember(frame, at, to);
-  valueMode = frame.mode & INHERITED;
-  valueNode = 0;
-  if (frame.node != 0) beginElement(frame, to);
-  setWritten(to);
-  return at;
-}
-
-function beginElement(frame: Frame, to: usize): void {
-  const child = findIndex(frame.node, frame.index++);
-  frame.part = Part.Kept;
-  if (child == 0) return;
-  if (ruleFlags(child) & Rule.Excluded) {
-    frame.part = Part.Cut;
-    frame.partStart = to;
-    valueMode |= Mode.Discard;
-  } else {
-    valueNode = child;
-  }
-}
-
-function beginMember(frame: Frame, at: usize, to: usize): usize {
-  if (load<u8>(at) != Char.Quote) return fail(at, Fault.ExpectedName);
-  let mode = frame.mode;
-  const source = at;
-  const key = to + 1;
-  store<u8>(to, Char.Quote);
-  clearUnitOrder();
-  at = copyString(at + 1, key, (mode & Mode.Discard) != 0);
-  if (at == 0) return 0;
-  to = written;
-  at = skipSpace(at);
-  if (load<u8>(at) != Char.Colon) return fail(at, Fault.ExpectedColon);
-  store<u8>(to, Char.Colon);
+function close(at: usize, to: usize, bracket: u32): usize {
+  if (load<u8>(to - 1) == Char.Comma) to--;
+  store<u8>(to, <u8>bracket);
   setWritten(to + 1);
-  valueNode = 0;
-  valueMode = mode & INHERITED;
-  if (mode & Mode.Untracked) return at + 1;
-  const length = to - 1 - key;
-  const head = headOf(key, length);
-  if ((mode & (Mode.Prune | Mode.Annotations)) != 0 || frame.node != 0) {
-    if (judgeMember(frame, key, length, head) == Part.Cut) return at + 1;
-    mode = frame.mode;
-  }
-  // Recorded, and compared with the one before; nearly always the first 8 bytes decide that it is above.
-  const top = membersUsed();
-  if (pushMember(key, length, head, source) == 0) return 0;
-  if (unitOrderDiffers) frame.mode = mode |= Mode.ByUnits;
-  if ((mode & Mode.Unsorted) == 0 && top != frame.members) {
-    const before = memberAt(top - MEMBER);
-    if ((mode & Mode.ByUnits) != 0 || before.head >= head) {
-      if (compareMembers(before, memberAt(top), (mode & Mode.ByUnits) != 0) >= 0) frame.mode = mode | Mode.Unsorted;
-    }
-  }
   return at + 1;
 }
 
-/** Decides by its name what becomes of a member and of its value; `Part.Cut` is not to be recorded. */
-function judgeMember(frame: Frame, key: usize, length: usize, head: u64): Part {
-  const mode = frame.mode;
-  let part = mode & Mode.Prune ? Part.GoneIfEmpty : Part.Kept;
-  if (frame.node != 0) {
-    const child = findName(frame.node, key, length, head);
-    if (child != 0) {
-      const flags = ruleFlags(child);
-      valueNode = child;
-      if (flags & Rule.Excluded) part = Part.Gone;
-      else if (flags & Rule.Metadata) part = Part.GoneIfEmptyObject;
-    }
-    if (mode & Mode.Annotations) {
-      const prefix = prefixLength(key, length);
-      if (prefix != 0) {
-        const kind = classifyAnnotation(key, length, prefix);
-        if (kind == Annotation.Removed) part = Part.Gone;
-        else if (kind == Annotation.Marker) frame.mode = mode | Mode.Marked;
-      }
-    }
-  }
-  if (part == Part.Gone) {
-    valueNode = 0;
-    valueMode |= Mode.Discard;
-    // Its namesakes are excluded too, so nothing is lost by forgetting it; but a marker must be seen on closing, and a
-    // duplicate must be refused.
-    if ((mode & Mode.Annotations) == 0 && !rejectDuplicates) {
-      part = Part.Cut;
-      frame.partStart = key - 1;
-    }
-  }
-  frame.part = part;
-  return part;
+/** Reads a value that goes; what is written at `to` does not count. */
+function discardValue(at: usize, to: usize, top: usize, levels: i32): usize {
+  return rejectDuplicates ? copyValue(at, to, top, levels, 0, Mode.Discard) : skipValue(at, levels);
 }
 
-/** The value of a part is complete: it gets its comma, or goes. */
+const NOT_PLAIN: usize = usize.MAX_VALUE;
+
+/** Any name and its colon. */
+function copyName(at: usize, to: usize, mode: u32): usize {
+  if (load<u8>(at) != Char.Quote) return fail(at, Fault.ExpectedName);
+  clearUnitOrder();
+  at = copyString(at, to, (mode & Mode.Discard) != 0);
+  if (at == 0) return 0;
+  at = skipSpace(at);
+  if (load<u8>(at) != Char.Colon) return fail(at, Fault.ExpectedColon);
+  store<u8>(written, Char.Colon);
+  setWritten(written + 1);
+  return at + 1;
+}
+
+/**
+ * Bytes of a plain string with its quotes, copied to `to`; or `NOT_PLAIN`. `code` is the byte at `at`. `window` has a bit
+ * for each byte behind that up to the end of what is copied already, set if it is not plain.
+ */
 @inline
-function endPart(frame: Frame, to: usize): usize {
-  const mode = frame.mode;
-  const part = frame.part;
-  if (part == Part.Cut) return frame.partStart;
-  if ((mode & (Mode.Object | Mode.Untracked)) == Mode.Object) {
-    const member = memberAt(membersUsed() - MEMBER);
-    if (part != Part.Kept) {
-      // Behind the name's quote and colon.
-      const value = member.key + member.length + 2;
-      if (part == Part.Gone || isEmptyContainer(value, to, part)) {
-        member.gone = 1;
-        frame.mode = mode | Mode.Holes;
-        to = value;
-      }
-    }
-    member.end = to + 1;
-  }
-  store<u8>(to, Char.Comma);
-  return to + 1;
-}
-
-function isEmptyContainer(value: usize, to: usize, part: Part): bool {
-  if (to - value != 2) return false;
-  const code = load<u8>(value);
-  return code == Char.OpenBrace || (code == Char.OpenBracket && part == Part.GoneIfEmpty);
-}
-
-/** Ends a container at `at`, where `next` was found behind its last part, which has its comma. */
-function closeContainer(frame: Frame, at: usize, to: usize, next: u32): usize {
-  const mode = frame.mode;
-  if (mode & Mode.Object) {
-    if (next != Char.CloseBrace) return fail(at, Fault.ExpectedCommaOrBrace);
-    if (mode & (Mode.Unsorted | Mode.Holes | Mode.Marked)) {
-      to = arrangeMembers(frame, to);
-      if (to == 0) return 0;
-    }
-    truncateMembers(frame.members);
-  } else if (next != Char.CloseBracket) {
-    return fail(at, Fault.ExpectedCommaOrBracket);
-  }
-  // The closing bracket takes the place of the last comma, if anything is left.
-  if (load<u8>(to - 1) == Char.Comma) to--;
-  store<u8>(to, <u8>next);
-  return to + 1;
-}
-
-function arrangeMembers(frame: Frame, to: usize): usize {
-  const byUnits = (frame.mode & Mode.ByUnits) != 0;
-  if (frame.mode & Mode.Unsorted) {
-    if (sortMembers(frame.members, byUnits) == 0) return 0;
-    if (resolveDuplicates(frame.members, byUnits, rejectDuplicates) == 0) return 0;
-  }
-  if (frame.mode & Mode.Discard) return to;
-  if (frame.mode & Mode.Marked) dropMarkedPrefixes(frame.members);
-  return rewriteMembers(frame.members, frame.open + 1, to);
+function plainString(at: usize, to: usize, code: u32, window: i32): usize {
+  if (code != Char.Quote) return NOT_PLAIN;
+  const run = window != 0 ? <usize>ctz<i32>(window) + 1 : copyRun(at, to);
+  if (load<u8>(at + run) != Char.Quote) return NOT_PLAIN;
+  // It is there already. The write keeps the compiler from choosing between both answers without a branch, for which the
+  // next token would have to wait.
+  store<u8>(to + run, Char.Quote);
+  return run + 1;
 }

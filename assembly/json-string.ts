@@ -26,38 +26,64 @@ export function clearUnitOrder(): void {
 }
 
 /**
- * Copies from the byte after the opening quote up to and including the closing one. `lenient`: the text will be
- * dropped, so a lone surrogate is let through (as three bytes, so that names still compare exactly).
+ * Copies the string at `at`, a quote, up to the first byte that cannot stay as it is, and at least 15 more, and returns
+ * the length up to there. If that byte is a quote, the string is complete; otherwise `copyString` reads it.
  */
 @inline
-export function copyString(at: usize, to: usize, lenient: bool): usize {
-  // Half of all strings end within 16 bytes: those need no call.
-  const bytes = v128.load(at);
-  v128.store(to, bytes);
-  const mask = specialBytes(bytes);
-  if (mask != 0) {
-    const plain = <usize>ctz<i32>(mask);
-    if (load<u8>(at + plain) == Char.Quote) {
-      setWritten(to + plain + 1);
-      return at + plain + 1;
-    }
-  }
-  return copyAnyString(at, to, lenient);
+export function copyRun(at: usize, to: usize): usize {
+  store<u8>(to, Char.Quote);
+  const first = v128.load(at, 1);
+  v128.store(to, first, 1);
+  const mask = specialBytes(first);
+  return mask != 0 ? <usize>ctz<i32>(mask) + 1 : copyLongRun(at + 17, to + 17) + 17;
 }
 
-function copyAnyString(at: usize, to: usize, lenient: bool): usize {
+/**
+ * Copies the quote at `at` and the 32 bytes behind it, and returns a bit for each of those that cannot stay as it is. Most
+ * members of objects are within one window, name and value: finding both ends in it takes half the time of looking twice.
+ */
+@inline
+export function copyWindow(at: usize, to: usize): i32 {
+  const first = v128.load(at, 1);
+  const second = v128.load(at, 17);
+  store<u8>(to, Char.Quote);
+  v128.store(to, first, 1);
+  v128.store(to, second, 17);
+  return specialBytes(first) | (specialBytes(second) << 16);
+}
+
+/** As many vectors a step as keep it from being inlined, see `skipRun`. */
+function copyLongRun(at: usize, to: usize): usize {
+  let offset: usize = 0;
   while (true) {
-    const bytes = v128.load(at);
-    v128.store(to, bytes);
-    const mask = specialBytes(bytes);
-    if (mask == 0) {
-      at += 16;
-      to += 16;
-      continue;
-    }
-    const plain = <usize>ctz<i32>(mask);
-    at += plain;
-    to += plain;
+    const first = v128.load(at + offset);
+    v128.store(to + offset, first);
+    let mask = specialBytes(first);
+    if (mask != 0) return offset + <usize>ctz<i32>(mask);
+    const second = v128.load(at + offset, 16);
+    v128.store(to + offset, second, 16);
+    mask = specialBytes(second);
+    if (mask != 0) return offset + 16 + <usize>ctz<i32>(mask);
+    const third = v128.load(at + offset, 32);
+    v128.store(to + offset, third, 32);
+    mask = specialBytes(third);
+    if (mask != 0) return offset + 32 + <usize>ctz<i32>(mask);
+    offset += 48;
+  }
+}
+
+/**
+ * Copies the string at `at`, a quote, to `to`. `lenient`: the text will be dropped, so a lone surrogate is let through
+ * (as three bytes, so that names still compare exactly).
+ */
+export function copyString(at: usize, to: usize, lenient: bool): usize {
+  store<u8>(to, Char.Quote);
+  at++;
+  to++;
+  while (true) {
+    const run = copyLongRun(at, to);
+    at += run;
+    to += run;
     const code = <u32>load<u8>(at);
     if (code == Char.Quote) {
       setWritten(to + 1);
@@ -73,7 +99,7 @@ function copyAnyString(at: usize, to: usize, lenient: bool): usize {
 
 /** A bit for every byte that ends a run of plain text. */
 @inline
-function specialBytes(bytes: v128): i32 {
+export function specialBytes(bytes: v128): i32 {
   // Signed "less than 0x20" is both: control characters, and everything outside ASCII.
   return i8x16.bitmask(
     v128.or(
@@ -128,7 +154,7 @@ function copyUnicodeEscape(at: usize, to: usize, lenient: bool): usize {
 }
 
 /** The value of four hexadecimal digits, or -1. */
-function hexUnit(at: usize): i32 {
+export function hexUnit(at: usize): i32 {
   let unit = 0;
   for (let index: usize = 0; index < 4; index++) {
     const code = <i32>load<u8>(at + index);
@@ -197,37 +223,36 @@ function writeControl(to: usize, point: i32): usize {
   return to + 6;
 }
 
-/** Copies characters outside ASCII; refuses overlong forms, surrogates and what lies above U+10FFFF. */
+/** Copies characters outside ASCII. */
 function copyUtf8(at: usize, to: usize): usize {
-  while (true) {
-    const lead = <u32>load<u8>(at);
-    if (lead < 0x80) break;
-    const second = <u32>load<u8>(at, 1);
-    if (lead < 0xe0) {
-      if (lead < 0xc2 || !isTail(second)) return fail(at, Fault.InvalidUtf8);
-      store<u16>(to, load<u16>(at));
-      at += 2;
-      to += 2;
-      continue;
-    }
-    // The second byte's legal range depends on the lead: it is what excludes overlong forms and surrogates.
-    let lowest: u32 = 0x80;
-    let highest: u32 = 0xbf;
-    if (lead == 0xe0) lowest = 0xa0;
-    else if (lead == 0xed) highest = 0x9f;
-    else if (lead == 0xf0) lowest = 0x90;
-    else if (lead == 0xf4) highest = 0x8f;
-    if (lead > 0xf4 || second < lowest || second > highest) return fail(at, Fault.InvalidUtf8);
-    if (!isTail(load<u8>(at, 2))) return fail(at, Fault.InvalidUtf8);
-    if (lead >= 0xee) unitOrderDiffers = true;
-    if (lead >= 0xf0 && !isTail(load<u8>(at, 3))) return fail(at, Fault.InvalidUtf8);
-    const length: usize = lead < 0xf0 ? 3 : 4;
+  while (<u32>load<u8>(at) >= 0x80) {
+    const next = skipCharacter(at);
+    if (next == 0) return 0;
     store<u32>(to, load<u32>(at));
-    at += length;
-    to += length;
+    if (<u32>load<u8>(at) >= 0xee) unitOrderDiffers = true;
+    to += next - at;
+    at = next;
   }
   setWritten(to);
   return at;
+}
+
+/** The byte after a character outside ASCII; refuses overlong forms, surrogates and what lies above U+10FFFF. */
+export function skipCharacter(at: usize): usize {
+  const lead = <u32>load<u8>(at);
+  const second = <u32>load<u8>(at, 1);
+  if (lead < 0xe0) return lead < 0xc2 || !isTail(second) ? fail(at, Fault.InvalidUtf8) : at + 2;
+  // The second byte's legal range depends on the lead: it is what excludes overlong forms and surrogates.
+  let lowest: u32 = 0x80;
+  let highest: u32 = 0xbf;
+  if (lead == 0xe0) lowest = 0xa0;
+  else if (lead == 0xed) highest = 0x9f;
+  else if (lead == 0xf0) lowest = 0x90;
+  else if (lead == 0xf4) highest = 0x8f;
+  if (lead > 0xf4 || second < lowest || second > highest) return fail(at, Fault.InvalidUtf8);
+  if (!isTail(load<u8>(at, 2))) return fail(at, Fault.InvalidUtf8);
+  if (lead < 0xf0) return at + 3;
+  return isTail(load<u8>(at, 3)) ? at + 4 : fail(at, Fault.InvalidUtf8);
 }
 
 @inline

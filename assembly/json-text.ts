@@ -1,3 +1,5 @@
+import { Fault, fail } from './json-fault';
+
 /**
  * What all readers share: character codes, white space, and where the last reader stopped writing.
  *
@@ -43,23 +45,58 @@ export function isDigit(code: u32): bool {
   return code - <u32>Char.Zero < 10;
 }
 
+@inline
+export function writeComma(to: usize): usize {
+  store<u8>(to, Char.Comma);
+  return to + 1;
+}
+
 /** The first byte from `at` on that is not white space. */
 @inline
 export function skipSpace(at: usize): usize {
   return <u32>load<u8>(at) > <u32>Char.Space ? at : skipRun(at);
 }
 
+/**
+ * Not a loop over one vector: that is so small that it would be inlined in all places that skip space, which is nearly
+ * never there, and cost them the registers of its constants.
+ */
 function skipRun(at: usize): usize {
   while (true) {
-    const bytes = v128.load(at);
-    const space = v128.or(
-      v128.or(i8x16.eq(bytes, i8x16.splat(<i8>Char.Space)), i8x16.eq(bytes, i8x16.splat(<i8>Char.LineFeed))),
-      v128.or(i8x16.eq(bytes, i8x16.splat(<i8>Char.Return)), i8x16.eq(bytes, i8x16.splat(<i8>Char.Tab))),
-    );
-    const others = ~i8x16.bitmask(space) & 0xffff;
-    if (others != 0) return at + <usize>ctz<i32>(others);
-    at += 16;
+    const first = otherBytes(v128.load(at));
+    if (first != 0) return at + <usize>ctz<i32>(first);
+    const second = otherBytes(v128.load(at, 16));
+    if (second != 0) return at + 16 + <usize>ctz<i32>(second);
+    const third = otherBytes(v128.load(at, 32));
+    if (third != 0) return at + 32 + <usize>ctz<i32>(third);
+    at += 48;
   }
+}
+
+/** A bit for every byte that is not white space. */
+@inline
+function otherBytes(bytes: v128): i32 {
+  const space = v128.or(
+    v128.or(i8x16.eq(bytes, i8x16.splat(<i8>Char.Space)), i8x16.eq(bytes, i8x16.splat(<i8>Char.LineFeed))),
+    v128.or(i8x16.eq(bytes, i8x16.splat(<i8>Char.Return)), i8x16.eq(bytes, i8x16.splat(<i8>Char.Tab))),
+  );
+  return ~i8x16.bitmask(space) & 0xffff;
+}
+
+/** The byte after the `true`, `false` or `null` at `at`. */
+@inline
+export function skipLiteral(at: usize): usize {
+  const word = load<u32>(at);
+  // "true", "null", "fals" and "e", little-endian.
+  if (word == 0x65757274 || word == 0x6c6c756e) return at + 4;
+  return word == 0x736c6166 && load<u8>(at, 4) == 0x65 ? at + 5 : fail(at, Fault.ExpectedValue);
+}
+
+export function copyLiteral(at: usize, to: usize): usize {
+  const end = skipLiteral(at);
+  store<u64>(to, load<u64>(at));
+  setWritten(to + (end - at));
+  return end;
 }
 
 /** Copies short runs without a call; writes up to 15 bytes too many, reads as many too many. */

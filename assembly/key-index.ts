@@ -73,7 +73,10 @@ let lastRight: usize = 0;
 /** Id of a key, or NotFound. */
 export function findKey(key: usize, length: usize): i32 {
   descend(key, length);
-  return isFound(key, length) ? <i32>(keyWordAt(leafPage(), leafPosition()) & LOW_BITS) : Status.NotFound;
+  if (!isFound(key, length)) return Status.NotFound;
+  const keyId = keyWordAt(leafPage(), leafPosition()) & LOW_BITS;
+  markEnd(keyId);
+  return <i32>keyId;
 }
 
 /** Id of a key, made when absent (not live, without versions); Full, with nothing changed, when memory is out. */

@@ -1,7 +1,8 @@
-import { compareBytes } from './bytes';
-import { countOf, keyWordAt, nextOf } from './index-page';
+import { bucketLength, bucketOf } from './bucket';
+import { commonPrefix, compareBytes } from './bytes';
+import { countOf, keyWordAt, nextOf, search } from './index-page';
 import { findKey, liveKeyCount } from './key-index';
-import { isLive, keyBlock, keyLimit } from './keys';
+import { isLive, keyBlock, keyBucket, keyLimit } from './keys';
 import { claimScratch, hasSpare } from './memory';
 import { descend, leafPage, leafPosition, liveBefore } from './tree-path';
 import { LOW_BITS } from './versions';
@@ -37,7 +38,8 @@ let point: i32 = -1;
 let firstLeaf: usize = 0;
 let firstIndex: u32 = 0;
 let lastLeaf: usize = 0;
-let lastIndex: u32 = 0;
+let bucket: u32 = 0;
+let hasBucket: bool = false;
 
 export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32): RangeKind {
   start = pointer;
@@ -47,6 +49,7 @@ export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32
   isMarked = false;
   compared = 0;
   markAfter = COMPARED_MIN;
+  hasBucket = false;
   if (lengthOfEnd < 0) {
     point = findKey(start, startLength);
     kind = point < 0 ? RangeKind.Empty : RangeKind.Point;
@@ -56,6 +59,36 @@ export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32
     kind = compareBytes(start, startLength, end, endLength) < 0 ? RangeKind.Between : RangeKind.Empty;
   }
   return kind;
+}
+
+/**
+ * Whether all keys of the range are known to have one bucket, `rangeBucket`: the first and the end of them share the
+ * directory, or the end is the first text behind it.
+ *
+ * ```text
+ *   /registry/pods/default/        to /registry/pods/default0         yes
+ *   /registry/pods/default/web-1   to /registry/pods/default/web-2    yes
+ *   /registry/pods/                to /registry/pods0                 no: every namespace has its own
+ * ```
+ */
+export function findBucket(): bool {
+  if (hasBucket) return true;
+  if (kind == RangeKind.Point) {
+    bucket = keyBucket(<u32>point);
+    hasBucket = true;
+  } else if (kind == RangeKind.Between) {
+    const length = bucketLength(start, startLength);
+    if (length == 0 || endLength < length) return false;
+    const shared = commonPrefix(start, length, end, length);
+    // The directory ends with a slash, and behind that comes 0.
+    hasBucket = shared == length || (shared == length - 1 && endLength == length && load<u8>(end + shared) == 0x30);
+    bucket = bucketOf(start, length);
+  }
+  return hasBucket;
+}
+
+export function rangeBucket(): u32 {
+  return bucket;
 }
 
 /** Keys compared before the keys of the range are marked in a bit set: below it, marking would not pay. */
@@ -145,11 +178,6 @@ export function openWalk(): usize {
   firstLeaf = leafPage();
   firstIndex = leafPosition();
   lastLeaf = 0;
-  if (kind == RangeKind.Between) {
-    descend(end, endLength);
-    lastLeaf = leafPage();
-    lastIndex = leafPosition();
-  }
   return firstLeaf;
 }
 
@@ -161,6 +189,18 @@ export function walkFrom(leaf: usize): u32 {
   return leaf == firstLeaf ? firstIndex : 0;
 }
 
+/**
+ * Also finds out whether the leaf is the last one, which a list with a limit seldom reaches. The range's end may lie
+ * outside of what the page's prefix holds for, until it is known to lie between two of its keys.
+ */
 export function walkTo(leaf: usize): u32 {
-  return leaf == lastLeaf ? lastIndex : countOf(leaf);
+  const count = countOf(leaf);
+  if (kind != RangeKind.Between || count == 0 || isBelowEnd(keyWordAt(leaf, count - 1))) return count;
+  lastLeaf = leaf;
+  return isBelowEnd(keyWordAt(leaf, 0)) ? search(leaf, 0, end, endLength, 0) : 0;
+}
+
+function isBelowEnd(keyWord: u32): bool {
+  const block = keyBlock(keyWord & LOW_BITS);
+  return compareBytes(block + 4, <usize>load<u32>(block), end, endLength) < 0;
 }

@@ -1,3 +1,4 @@
+import { bucketOf } from './bucket';
 import { allocate, release } from './slab';
 import { addChunk, CHUNK_RECORDS, chunkCount, record } from './table';
 import { LOW_BITS, TOP_BIT } from './versions';
@@ -7,12 +8,12 @@ import { LOW_BITS, TOP_BIT } from './versions';
  *
  * ```text
  *   record (16 bytes)                      block (slab)
- *   | block | head | older | oldest |  ->  | length u32 | bytes ... |
+ *   | block | head | older | bucket |  ->  | length u32 | bytes ... |
  *
  *   block   0 while the id waits for reuse; the link is then in `head`
- *   head    slot of the newest version, top bit set when it is a tombstone; NO_HEAD for a key without versions
- *   older   vector of the versions before it (history.ts), 0 while there are none
- *   oldest  slot of the oldest version: what compaction frees next, known without a look into the vector
+ *   head    slot of the newest version, top bit set when it is a tombstone; NO_HEAD, BARE_HEAD for a key without versions
+ *   older   vector of the versions before it (history.ts), 0 when there is none; lowest bit set for a large one
+ *   bucket  what keys of one directory have in common (bucket.ts): the log has it too, for replays
  * ```
  *
  * The newest version and whether it lives are thus one load away from the id, without touching the version record:
@@ -23,9 +24,13 @@ const KEY_RECORD_BYTES: usize = 16;
 export const KEY_CHUNK_BYTES: usize = 4096;
 const HEAD: usize = 4;
 const OLDER: usize = 8;
-const OLDEST: usize = 12;
+const BUCKET: usize = 12;
+/** Blocks are 4-byte aligned. */
+const LARGE: usize = 1;
 /** Not a slot: a tombstone with slot 2^31-1 would look the same, so slots stay below that. */
 export const NO_HEAD: u32 = 0xffffffff;
+/** The same for a key that is live without a version (key-list.ts). */
+export const BARE_HEAD: u32 = 0x7fffffff;
 
 export const keyTable: usize = memory.data(12, 16);
 let keyEnd: u32 = 0;
@@ -63,6 +68,7 @@ export function createKey(bytes: usize, length: usize): i32 {
   store<usize>(at(keyId), block);
   store<u32>(at(keyId), NO_HEAD, HEAD);
   store<usize>(at(keyId), 0, OLDER);
+  store<u32>(at(keyId), bucketOf(bytes, length), BUCKET);
   return <i32>keyId;
 }
 
@@ -117,22 +123,32 @@ export function setHeadWord(keyId: u32, word: u32): void {
 }
 
 export function olderVector(keyId: u32): usize {
-  return load<usize>(at(keyId), OLDER);
+  return load<usize>(at(keyId), OLDER) & ~(<usize>LARGE);
 }
 
-export function setOlderVector(keyId: u32, vector: usize): void {
-  store<usize>(at(keyId), vector, OLDER);
+/** The vector if it is a large one, else 0. */
+@inline
+export function largeVector(keyId: u32): usize {
+  const word = load<usize>(at(keyId), OLDER);
+  return (word & LARGE) != 0 ? word & ~(<usize>LARGE) : 0;
 }
 
-export function oldestSlot(keyId: u32): i32 {
-  return load<i32>(at(keyId), OLDEST);
+export function setOlderVector(keyId: u32, vector: usize, isLarge: bool): void {
+  store<usize>(at(keyId), isLarge ? vector | LARGE : vector, OLDER);
 }
 
-export function setOldestSlot(keyId: u32, slot: i32): void {
-  store<i32>(at(keyId), slot, OLDEST);
+@inline
+export function keyBucket(keyId: u32): u32 {
+  return load<u32>(at(keyId), BUCKET);
 }
 
-/** Whether the newest version is a put. */
+/** Whether a head word names no version. */
+@inline
+export function isNoVersion(word: u32): bool {
+  return (word | TOP_BIT) == NO_HEAD;
+}
+
+/** Whether the newest version is a put, or the key is there without one. */
 export function isLive(keyId: u32): bool {
   return (headWord(keyId) & TOP_BIT) == 0;
 }
@@ -141,7 +157,7 @@ export function isLive(keyId: u32): bool {
 export function headSlot(keyId: i32): i32 {
   if (!isKey(keyId)) return -3;
   const word = headWord(<u32>keyId);
-  return word == NO_HEAD ? -1 : <i32>(word & LOW_BITS);
+  return isNoVersion(word) ? -1 : <i32>(word & LOW_BITS);
 }
 
 export function keyCount(): u32 {

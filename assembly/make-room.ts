@@ -1,4 +1,4 @@
-import { grownBytes, roomOfClass, vectorsOfClass } from './history';
+import { classBelow, grownBytes, roomOfClass, vectorsOfClass } from './history';
 import { roomForKeys } from './keys';
 import { roomForPages } from './pages';
 import { pagesAhead, roomForCells } from './revision-log';
@@ -64,7 +64,7 @@ function hold(bytes: usize, count: u32): bool {
 /** First growth of the largest vectors, and what growth can follow within the same commit. */
 function holdVectors(events: u32): bool {
   let left = events;
-  for (let sizeClass = classCount() - 1; sizeClass > 0 && left > 0; sizeClass--) {
+  for (let sizeClass = classBelow(classCount()); sizeClass > 0 && left > 0; sizeClass = classBelow(sizeClass)) {
     const vectors = min<u32>(vectorsOfClass(sizeClass), left);
     if (!hold(grownBytes(roomOfClass(sizeClass)), vectors)) return false;
     left -= vectors;

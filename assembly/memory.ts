@@ -20,6 +20,7 @@ const ALIGN: usize = 16;
 let top: usize = (__heap_base + (ALIGN - 1)) & ~(ALIGN - 1);
 let limitBytes: usize = 0x7fff0000;
 let promised: usize = 0;
+let scratch: usize = 0;
 
 /** Sets the limit; lower than what is in use is legal and means: nothing more. */
 export function setMemoryLimit(bytes: usize): void {
@@ -29,6 +30,15 @@ export function setMemoryLimit(bytes: usize): void {
 /** Bytes handed out so far, static data included. */
 export function claimedBytes(): usize {
   return top;
+}
+
+/** Of them, what lay there before the first claim, and what `claimScratch` handed out. */
+export function fixedBytes(): usize {
+  return (__heap_base + (ALIGN - 1)) & ~(ALIGN - 1);
+}
+
+export function scratchBytes(): usize {
+  return scratch;
 }
 
 /** Whether `bytes` more could be claimed; grows the memory so that the claim itself cannot fail. */
@@ -71,7 +81,9 @@ export function claimScratch(bytes: usize): usize {
   const kept = promised;
   // The sum may pass 2^32 and come out small; `ensure` sees only the sum.
   if (bytes + kept + ALIGN < bytes || !ensure(bytes + kept + ALIGN)) return 0;
+  const before = top;
   const block = claim(bytes);
+  scratch += top - before;
   promised = kept;
   return block;
 }

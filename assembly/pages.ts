@@ -9,11 +9,12 @@ export const PAGE_BYTES: usize = 4096;
 
 let free: usize = 0;
 let freeCount: u32 = 0;
+let claimedCount: u32 = 0;
 
 /** A page, content undefined; 0 when memory is out. */
 export function takePage(): usize {
   const page = free;
-  if (page == 0) return claim(PAGE_BYTES);
+  if (page == 0) return claimPage();
   free = load<usize>(page);
   freeCount--;
   return page;
@@ -22,7 +23,7 @@ export function takePage(): usize {
 /** Makes sure that the next `count` pages can be taken. False: memory is out; what was claimed stays free. */
 export function roomForPages(count: u32): bool {
   while (freeCount < count) {
-    const page = claim(PAGE_BYTES);
+    const page = claimPage();
     if (page == 0) return false;
     givePage(page);
   }
@@ -42,4 +43,15 @@ export function nextFreePage(page: usize): usize {
 
 export function freePageCount(): u32 {
   return freeCount;
+}
+
+/** Pages there are, in use or free. */
+export function pageCount(): u32 {
+  return claimedCount;
+}
+
+function claimPage(): usize {
+  const page = claim(PAGE_BYTES);
+  if (page != 0) claimedCount++;
+  return page;
 }

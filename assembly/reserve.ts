@@ -1,27 +1,35 @@
-import { grownBytes, roomOfClass, vectorsOfClass } from './history';
+import { classBelow, grownBytes, roomOfClass, vectorsOfClass } from './history';
 import { INNER_MAX, LEAF_MAX } from './index-page';
 import { innerPageCount, leafPageCount, longestKeyBytes } from './key-index';
 import { freeKeyCount, KEY_CHUNK_BYTES, keyTable } from './keys';
 import { makeRoom } from './make-room';
 import { promise } from './memory';
 import { freePageCount, PAGE_BYTES } from './pages';
-import { logDirectoryClaim, pagesAhead } from './revision-log';
+import { LOG_COLUMNS, logDirectoryClaim, pagesAhead } from './revision-log';
 import { classCount, setTight, worstClaim } from './slab';
 import { Status } from './status';
 import { CHUNK_RECORDS, directoryClaim } from './table';
 import { treeHeight } from './tree-path';
-import { FAR_BYTES, freeVersionCount, VERSION_CHUNK_BYTES, versionTable } from './versions';
+import {
+  FAR_BYTES,
+  freeVersionCount,
+  HEADER_CHUNK_BYTES,
+  headerChunksFor,
+  headerTable,
+  VERSION_CHUNK_BYTES,
+  versionTable,
+} from './versions';
 
 /**
  * How much memory the next appends can take at worst, so that a commit is refused before it begins or not at all.
  *
  * ```text
- *   a version     28 bytes (chunks of 256), 4 in the log (pages of 1024), at most 16 far
+ *   a version     24 bytes (chunks of 256), 12 in the log (three pages of 1024), at most 24 far
  *   its history   every touched key may outgrow its vector once: the largest vectors in use, one per event; after that
  *                 a vector of n grows only by n/3 appends, so 32 bytes an event cover all later growth
  *   a new key     16 bytes (chunks of 256), its block, an entry in a leaf
- *   leaf pages    each leaf may be full and split once; the halves take 170 keys before they split again
- *   inner pages   one entry for each new leaf: the same on each level, with halves of 102; and one level more
+ *   leaf pages    each leaf may be full and split once; the halves take 102 keys before they split again
+ *   inner pages   one entry for each new leaf: the same on each level, with halves of 72; and one level more
  *   separators    one for each new leaf, no longer than the longest key
  * ```
  *
@@ -42,11 +50,15 @@ export function reserve(events: u32, newKeys: u32, keyBytes: usize, longest: usi
   const separator = longest > longestKeyBytes() ? longest : longestKeyBytes();
   const leaves = leavesAhead(newKeys);
   const logPages = pagesAhead(events);
-  const pages = logPages + leaves + innersAhead(leaves);
+  const pages = logPages * LOG_COLUMNS + leaves + innersAhead(leaves);
   const versionChunks = chunksFor(events, freeVersionCount());
   const keyChunks = chunksFor(newKeys, freeKeyCount());
   let need: u64 = pages > freePageCount() ? <u64>(pages - freePageCount()) * PAGE_BYTES : 0;
-  need += <u64>versionChunks * VERSION_CHUNK_BYTES + <u64>keyChunks * KEY_CHUNK_BYTES;
+  const headerChunks = headerChunksFor(versionChunks);
+  need +=
+    <u64>versionChunks * VERSION_CHUNK_BYTES +
+    <u64>headerChunks * HEADER_CHUNK_BYTES +
+    <u64>keyChunks * KEY_CHUNK_BYTES;
   const blocks =
     <u64>events * (VECTOR_BYTES_PER_EVENT + <u32>FAR_BYTES) +
     <u64>keyBytes +
@@ -54,6 +66,7 @@ export function reserve(events: u32, newKeys: u32, keyBytes: usize, longest: usi
     <u64>leaves * (separator + 4) +
     outgrownVectors(events) +
     directoryClaim(versionTable, versionChunks) +
+    directoryClaim(headerTable, headerChunks) +
     directoryClaim(keyTable, keyChunks) +
     logDirectoryClaim(logPages);
   need += worstClaim(blocks, <u64>events * 3 + newKeys + leaves);
@@ -69,14 +82,14 @@ function leavesAhead(newKeys: u32): u32 {
 
 function innersAhead(leaves: u32): u32 {
   if (leaves == 0) return 0;
-  // Full pages of the tree split once; each further split takes 102 entries, on the next level a hundredth of that.
+  // Full pages of the tree split once; each further split takes 72 entries, on the next level a seventieth of that.
   return least(leaves * treeHeight(), innerPageCount()) + leaves / (INNER_MAX >> 2) + 2;
 }
 
 /** What replaces the largest `events` vectors in use, if each of them is full. */
 function outgrownVectors(events: u32): u64 {
   let bytes: u64 = 0;
-  for (let sizeClass = classCount() - 1; sizeClass > 0 && events > 0; sizeClass--) {
+  for (let sizeClass = classBelow(classCount()); sizeClass > 0 && events > 0; sizeClass = classBelow(sizeClass)) {
     const vectors = least(vectorsOfClass(sizeClass), events);
     bytes += <u64>vectors * grownBytes(roomOfClass(sizeClass));
     events -= vectors;

@@ -31,6 +31,7 @@ let run: usize = 0;
 let runEnd: usize = 0;
 let tight: bool = false;
 let inUse: usize = 0;
+let claimed: usize = 0;
 
 /** The smallest class whose blocks hold `bytes`. */
 export function classOf(bytes: usize): u32 {
@@ -62,7 +63,12 @@ export function release(block: usize, bytes: usize): void {
   push(block, sizeClass);
 }
 
-/** Bytes of all blocks in use, for `verify`. */
+/** Bytes of memory that blocks are or were cut from. */
+export function blockBytes(): usize {
+  return claimed;
+}
+
+/** Bytes of all blocks in use. */
 export function bytesInUse(): usize {
   return inUse;
 }
@@ -72,7 +78,7 @@ function find(sizeClass: u32): usize {
   if (reused != 0) return reused;
   const size = classBytes(sizeClass);
   if (size > SMALL_MAX) {
-    const block = claim(size);
+    const block = claimBlock(size);
     return block != 0 ? block : cutLarger(sizeClass);
   }
   if (runEnd - run < size && !nextRun()) return cutLarger(sizeClass);
@@ -120,7 +126,7 @@ function nextRun(): bool {
     size = classBytes(sizeClass);
   }
   if (fresh == 0) {
-    fresh = claim(RUN_BYTES);
+    fresh = claimBlock(RUN_BYTES);
     size = RUN_BYTES;
   }
   if (fresh == 0) return false;
@@ -128,6 +134,13 @@ function nextRun(): bool {
   run = fresh;
   runEnd = fresh + size;
   return true;
+}
+
+function claimBlock(bytes: usize): usize {
+  const block = claim(bytes);
+  // Claims are rounded up to 16 bytes.
+  if (block != 0) claimed += (bytes + 15) & ~(<usize>15);
+  return block;
 }
 
 /** The last resort: a block cut from the smallest larger free one. */

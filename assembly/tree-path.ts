@@ -1,5 +1,17 @@
 import { countTopBits, sumWords } from './bytes';
-import { childAt, compareEntry, countOf, idsOf, liveAt, liveOf, search, separatorAt, setLiveAt } from './index-page';
+import {
+  childAt,
+  countOf,
+  idsOf,
+  isEntry,
+  keyWordAt,
+  liveAt,
+  liveOf,
+  search,
+  separatorAt,
+  setLiveAt,
+} from './index-page';
+import { TOP_BIT } from './versions';
 
 /**
  * The way from the root to one leaf, as the last `descend` went. Insert, remove and the live counts work on it; a page
@@ -58,13 +70,18 @@ export function descend(key: usize, length: usize): void {
   position = search(page, 0, key, length, 0);
 }
 
-/** Whether the path still ends at this key: spares `setLive` a descent right after `internKey`. */
+/** Whether the path still ends at this key: spares whoever comes right after `findKey` and `internKey` a descent. */
 export function endsAt(keyId: u32): bool {
   return pathKey == keyId;
 }
 
 export function markEnd(keyId: u32): void {
   pathKey = keyId;
+}
+
+/** The path's end has been taken away. */
+export function forgetEnd(): void {
+  pathKey = NO_KEY;
 }
 
 export function leafPage(): usize {
@@ -77,7 +94,7 @@ export function leafPosition(): u32 {
 
 /** Whether the entry at the path's end is the key itself. */
 export function isFound(key: usize, length: usize): bool {
-  return position < countOf(leaf) && compareEntry(leaf, position, key, length) == 0;
+  return position < countOf(leaf) && isEntry(leaf, position, key, length);
 }
 
 export function setStep(depth: u32, page: usize, index: u32): void {
@@ -117,6 +134,26 @@ export function addLive(change: i32): void {
     const page = pathPage(depth);
     const index = pathIndex(depth);
     setLiveAt(page, index, liveAt(page, index) + <u32>change);
+  }
+}
+
+/** Goes to the live key with so many live keys before it; there is one. */
+export function descendToRank(rank: u32): void {
+  pathKey = NO_KEY;
+  let page = root;
+  for (let depth: u32 = 0; depth < height; depth++) {
+    let index: u32 = 0;
+    for (let live = liveAt(page, 0); live <= rank; live = liveAt(page, index)) {
+      rank -= live;
+      index++;
+    }
+    setStep(depth, page, index);
+    page = childAt(page, index);
+  }
+  leaf = page;
+  position = 0;
+  for (; rank > 0 || (keyWordAt(page, position) & TOP_BIT) != 0; position++) {
+    if ((keyWordAt(page, position) & TOP_BIT) == 0) rank--;
   }
 }
 

@@ -1,3 +1,4 @@
+import { memoryPart, PARTS } from './account';
 import { newestCommit } from './append';
 import { commonPrefix, compareBytes, headAt } from './bytes';
 import { historyLength, vectorsOfClass, versionAt } from './history';
@@ -14,22 +15,35 @@ import {
   prefixOf,
   separatorAt,
   storedHead,
+  storedSecond,
 } from './index-page';
 import { innerPageCount, leafPageCount, liveIn, liveKeyCount } from './key-index';
 import {
   headWord,
   isKey,
   isLive,
+  isNoVersion,
   keyBlock,
+  keyBucket,
   keyCount,
   keyLimit,
   keyTable,
-  NO_HEAD,
   nextFreeKey,
-  oldestSlot,
 } from './keys';
-import { freePageCount, nextFreePage } from './pages';
-import { commitAt, entryAt, logDirectoryBytes, logLength } from './revision-log';
+import { claimedBytes } from './memory';
+import { freePageCount, nextFreePage, PAGE_BYTES, pageCount } from './pages';
+import {
+  bucketsFrom,
+  commitAt,
+  entryAt,
+  logDirectoryBytes,
+  logLength,
+  logPageCount,
+  NOTHING,
+  pagesInCells,
+  replacesFrom,
+  slotsFrom,
+} from './revision-log';
 import { bytesInUse, classBytes, classCount, classOf, firstFree, freeBlocks } from './slab';
 import { directoryBytes } from './table';
 import { rootPage, treeHeight } from './tree-path';
@@ -38,7 +52,9 @@ import {
   FAR_BYTES,
   farBlocks,
   freeInChunk,
+  headerTable,
   isFar,
+  isReplaced,
   isVersion,
   keyWordOf,
   LOW_BITS,
@@ -57,7 +73,7 @@ import {
  *   index   1 level of a child is one below its parent's     2 pages are neither empty nor overfull; inner ones have
  *             two children and no separator 0
  *           3 prefix is the fences' common prefix            4 entries lie between the fences
- *           5 heads match the bytes                          6 entries ascend
+ *           5 heads, seconds match bytes                     6 entries ascend
  *           7 live counts match                              8 leaf chain visits the leaves in order
  *           9 leaf flag = newest version is no put          10 every key is in the index once; page counts match
  *   keys   11 versions belong to the key                    12 commits ascend; the head word names the newest
@@ -66,6 +82,9 @@ import {
  *   log    16 entries are versions in commit order          17 a key's entries are the newest of its history, in order
  *          18 no commit above the newest
  *   free   19 lists are as long as counted                   20 every slab block in use has an owner
+ *   more   21 a version is marked replaced when it is not the newest of its key
+ *          22 entries have the key's bucket, and the put before theirs as long as there is one
+ *          23 the parts of memory are all there is
  * ```
  */
 
@@ -94,6 +113,7 @@ export function verify(): i32 {
   checkLog();
   checkFree();
   checkOwned();
+  checkAccount();
   return failure;
 }
 
@@ -112,7 +132,9 @@ function checkPage(page: usize, low: usize, high: usize): void {
     const block = blockAt(page, index);
     check(low == 0 || compareBlocks(low, block) <= 0, 4);
     check(high == 0 || compareBlocks(block, high) < 0, 4);
-    check(storedHead(page, index) == headAt(block + 4, <usize>load<u32>(block), prefixOf(page)), 5);
+    const length = <usize>load<u32>(block);
+    check(storedHead(page, index) == headAt(block + 4, length, prefixOf(page)), 5);
+    check(storedSecond(page, index) == headAt(block + 4, length, prefixOf(page) + 8), 5);
     if (index > (isLeaf(page) ? 0 : 1)) check(compareBlocks(blockAt(page, index - 1), block) < 0, 6);
   }
   if (isLeaf(page)) checkLeaf(page);
@@ -161,13 +183,13 @@ function checkKeys(): void {
     own(<usize>load<u32>(keyBlock(keyId)) + 4);
     const length = historyLength(keyId);
     versions += length;
-    check((headWord(keyId) == NO_HEAD) == (length == 0), 12);
-    check(length == 0 || oldestSlot(keyId) == versionAt(keyId, 0), 12);
+    check(isNoVersion(headWord(keyId)) == (length == 0), 12);
     for (let index: u32 = 0; index < length; index++) {
       const slot = versionAt(keyId, index);
       check(isVersion(slot) && (keyWordOf(slot) & LOW_BITS) == keyId, 11);
       if (failure != 0) return;
       if (index > 0) check(commitOf(versionAt(keyId, index - 1)) <= commitOf(slot), 12);
+      check((isReplaced(slot) != 0) == index < length - 1, 21);
       if (index == length - 1) check((keyWordOf(slot) & TOP_BIT) == (headWord(keyId) & TOP_BIT), 12);
     }
   }
@@ -205,20 +227,30 @@ function checkLog(): void {
     check(isVersion(entryAt(index)), 16);
     if (failure != 0) return;
     if (index > 0) check(commitAt(index - 1) <= commitAt(index), 16);
-    check(isInHistory(entryAt(index)), 17);
+    checkEntry(index);
   }
   check(length == 0 || commitAt(length - 1) <= newestCommit(), 18);
 }
 
-/** Whether a logged version is in its key's history, and all that came after it in the history is younger. */
-function isInHistory(slot: i32): bool {
-  const keyId = keyWordOf(slot) & LOW_BITS;
-  for (let index = historyLength(keyId); index > 0; index--) {
-    const other = versionAt(keyId, index - 1);
-    if (other == slot) return true;
-    if (commitOf(other) < commitOf(slot)) return false;
+/** A logged version is in its key's history, all that came after it there is younger, and it knows what it replaces. */
+function checkEntry(index: u32): void {
+  const slot = entryAt(index);
+  const word = keyWordOf(slot);
+  const keyId = word & LOW_BITS;
+  check(load<u32>(slotsFrom(index)) == (<u32>slot | (word & TOP_BIT)), 16);
+  check(load<u32>(bucketsFrom(index)) == keyBucket(keyId), 22);
+  for (let place = historyLength(keyId); place > 0; place--) {
+    const other = versionAt(keyId, place - 1);
+    if (other != slot) {
+      check(commitOf(other) >= commitOf(slot), 17);
+      continue;
+    }
+    const before = place > 1 ? versionAt(keyId, place - 2) : -1;
+    const isPut = before >= 0 && (keyWordOf(before) & TOP_BIT) == 0;
+    check(load<u32>(replacesFrom(index)) == (isPut ? <u32>before : NOTHING), 22);
+    return;
   }
-  return false;
+  check(false, 17);
 }
 
 function checkFree(): void {
@@ -239,9 +271,18 @@ function checkOwned(): void {
     owned += <usize>vectorsOfClass(sizeClass) * classBytes(sizeClass);
   }
   own(directoryBytes(versionTable));
+  own(directoryBytes(headerTable));
   own(directoryBytes(keyTable));
   own(logDirectoryBytes());
   check(owned == bytesInUse(), 20);
+}
+
+function checkAccount(): void {
+  let bytes: usize = 0;
+  for (let part: u32 = 0; part < PARTS; part++) bytes += memoryPart(part);
+  check(bytes == claimedBytes(), 23);
+  check(pagesInCells() == logPageCount(), 23);
+  check(<usize>pageCount() * PAGE_BYTES == memoryPart(1) + memoryPart(2) + memoryPart(3), 23);
 }
 
 function own(bytes: usize): void {

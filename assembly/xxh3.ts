@@ -1,5 +1,6 @@
 /**
- * XXH3-128 with seed 0, as the public specification of xxHash defines it: the digest that `xxhsum -H2` prints.
+ * XXH3-128 as the public specification of xxHash defines it: with seed 0 the digest that `xxhsum -H2` prints, with
+ * another one that of `XXH3_128bits_withSeed`.
  *
  * ```text
  *   bytes      path
@@ -44,6 +45,24 @@ const SECRET: usize = memory.data<u8>([
   0x40, 0x7e,
 ]);
 
+let seed: u64 = 0;
+/** What inputs above 240 bytes are mixed with: the default secret, or one derived from the seed. */
+let longSecret: usize = SECRET;
+const SECRET_BYTES: usize = 192;
+const SEEDED_SECRET: usize = memory.data(192, 16);
+
+/** Seeds all hashes to come of this instance. */
+export function setSeed(value: u64): void {
+  seed = value;
+  longSecret = SECRET;
+  if (value == 0) return;
+  for (let offset: usize = 0; offset < SECRET_BYTES; offset += 16) {
+    store<u64>(SEEDED_SECRET + offset, key(offset) + value);
+    store<u64>(SEEDED_SECRET + offset, key(offset + 8) - value, 8);
+  }
+  longSecret = SEEDED_SECRET;
+}
+
 /** The two halves under construction: what `multiply` and the length classes leave. */
 let low: u64 = 0;
 let high: u64 = 0;
@@ -60,8 +79,8 @@ export function xxh3(data: usize, length: usize): usize {
   else if (length > 3) hash4to8(data, length);
   else if (length > 0) hash1to3(data, length);
   else {
-    low = avalanche64(key(64) ^ key(72));
-    high = avalanche64(key(80) ^ key(88));
+    low = avalanche64(seed ^ key(64) ^ key(72));
+    high = avalanche64(seed ^ key(80) ^ key(88));
   }
   store<u64>(DIGEST, bswap<u64>(high));
   store<u64>(DIGEST, bswap<u64>(low), 8);
@@ -101,10 +120,17 @@ function multiply(a: u64, b: u64): void {
   low = (middle << 32) | (lowLow & 0xffffffff);
 }
 
-/** Both halves of the product folded into 64 bits. */
+/** Both halves of the product folded into 64 bits: `multiply`, without the way through memory. */
+@inline
 function fold(a: u64, b: u64): u64 {
-  multiply(a, b);
-  return low ^ high;
+  const aLow = a & 0xffffffff;
+  const aHigh = a >> 32;
+  const bLow = b & 0xffffffff;
+  const bHigh = b >> 32;
+  const lowLow = aLow * bLow;
+  const highLow = aHigh * bLow;
+  const middle = (lowLow >> 32) + (highLow & 0xffffffff) + aLow * bHigh;
+  return ((highLow >> 32) + (middle >> 32) + aHigh * bHigh) ^ ((middle << 32) | (lowLow & 0xffffffff));
 }
 
 function hash1to3(data: usize, length: usize): void {
@@ -112,13 +138,15 @@ function hash1to3(data: usize, length: usize): void {
   const middle = <u32>load<u8>(data + (length >> 1));
   const last = <u32>load<u8>(data + length - 1);
   const combined = (first << 16) | (middle << 24) | last | ((<u32>length) << 8);
-  low = avalanche64(<u64>combined ^ <u64>(load<u32>(SECRET) ^ load<u32>(SECRET + 4)));
-  high = avalanche64(<u64>rotl<u32>(bswap<u32>(combined), 13) ^ <u64>(load<u32>(SECRET + 8) ^ load<u32>(SECRET + 12)));
+  low = avalanche64(<u64>combined ^ (<u64>(load<u32>(SECRET) ^ load<u32>(SECRET + 4)) + seed));
+  const turned = rotl<u32>(bswap<u32>(combined), 13);
+  high = avalanche64(<u64>turned ^ (<u64>(load<u32>(SECRET + 8) ^ load<u32>(SECRET + 12)) - seed));
 }
 
 function hash4to8(data: usize, length: usize): void {
   const both = <u64>load<u32>(data) | ((<u64>load<u32>(data + length - 4)) << 32);
-  multiply(both ^ key(16) ^ key(24), P64_1 + ((<u64>length) << 2));
+  const spread = seed ^ ((<u64>bswap<u32>(<u32>seed)) << 32);
+  multiply(both ^ ((key(16) ^ key(24)) + spread), P64_1 + ((<u64>length) << 2));
   high += low << 1;
   low ^= high >> 3;
   low = xorShift(xorShift(low, 35) * MIX_2, 28);
@@ -128,8 +156,8 @@ function hash4to8(data: usize, length: usize): void {
 function hash9to16(data: usize, length: usize): void {
   const first = load<u64>(data);
   const last = load<u64>(data + length - 8);
-  multiply(first ^ last ^ key(32) ^ key(40), P64_1);
-  const keyed = last ^ key(48) ^ key(56);
+  multiply(first ^ last ^ ((key(32) ^ key(40)) - seed), P64_1);
+  const keyed = last ^ ((key(48) ^ key(56)) + seed);
   const upper = high + keyed + (keyed & 0xffffffff) * (P32_2 - 1);
   const lower = low + ((<u64>length - 1) << 54);
   multiply(lower ^ bswap<u64>(upper), P64_2);
@@ -141,18 +169,18 @@ function hash9to16(data: usize, length: usize): void {
 let front: u64 = 0;
 let back: u64 = 0;
 
-function mix16(data: usize, secret: usize): u64 {
-  return fold(load<u64>(data) ^ load<u64>(secret), load<u64>(data, 8) ^ load<u64>(secret, 8));
+function mix16(data: usize, secret: usize, by: u64): u64 {
+  return fold(load<u64>(data) ^ (load<u64>(secret) + by), load<u64>(data, 8) ^ (load<u64>(secret, 8) - by));
 }
 
-function mix32(a: usize, b: usize, secret: usize): void {
-  front = (front + mix16(a, secret)) ^ (load<u64>(b) + load<u64>(b, 8));
-  back = (back + mix16(b, secret + 16)) ^ (load<u64>(a) + load<u64>(a, 8));
+function mix32(a: usize, b: usize, secret: usize, by: u64): void {
+  front = (front + mix16(a, secret, by)) ^ (load<u64>(b) + load<u64>(b, 8));
+  back = (back + mix16(b, secret + 16, by)) ^ (load<u64>(a) + load<u64>(a, 8));
 }
 
 function finishMiddle(length: usize): void {
   const sum = front + back;
-  const mixed = front * P64_1 + back * P64_4 + <u64>length * P64_2;
+  const mixed = front * P64_1 + back * P64_4 + (<u64>length - seed) * P64_2;
   low = avalanche(sum);
   high = 0 - avalanche(mixed);
 }
@@ -163,7 +191,7 @@ function hash17to128(data: usize, length: usize): void {
   // From the middle outwards: pair n is 16 bytes at 16n from the front and 16 bytes ending 16n before the end.
   for (let pair = <i32>((length - 1) >> 5); pair >= 0; pair--) {
     const distance = (<usize>pair) << 4;
-    mix32(data + distance, data + length - 16 - distance, SECRET + (distance << 1));
+    mix32(data + distance, data + length - 16 - distance, SECRET + (distance << 1), seed);
   }
   finishMiddle(length);
 }
@@ -171,13 +199,15 @@ function hash17to128(data: usize, length: usize): void {
 function hash129to240(data: usize, length: usize): void {
   front = <u64>length * P64_1;
   back = 0;
-  for (let offset: usize = 0; offset < 128; offset += 32) mix32(data + offset, data + offset + 16, SECRET + offset);
+  for (let offset: usize = 0; offset < 128; offset += 32) {
+    mix32(data + offset, data + offset + 16, SECRET + offset, seed);
+  }
   front = avalanche(front);
   back = avalanche(back);
   for (let offset: usize = 128; offset + 32 <= length; offset += 32) {
-    mix32(data + offset, data + offset + 16, SECRET + 3 + offset - 128);
+    mix32(data + offset, data + offset + 16, SECRET + 3 + offset - 128, seed);
   }
-  mix32(data + length - 16, data + length - 32, SECRET + 103);
+  mix32(data + length - 16, data + length - 32, SECRET + 103, 0 - seed);
   finishMiddle(length);
 }
 
@@ -195,14 +225,14 @@ function hashLong(data: usize, length: usize): void {
   store<u64>(LANES, P32_1, 56);
   const blocks = (length - 1) / BLOCK;
   for (let block: usize = 0; block < blocks; block++) {
-    accumulate(data + block * BLOCK, SECRET, STRIPES_A_BLOCK);
+    accumulate(data + block * BLOCK, longSecret, STRIPES_A_BLOCK);
     scramble();
   }
   const rest = data + blocks * BLOCK;
-  accumulate(rest, SECRET, (length - 1 - blocks * BLOCK) / STRIPE);
-  accumulate(data + length - STRIPE, SECRET + 121, 1);
-  const lowHalf = mergeLanes(SECRET + 11, <u64>length * P64_1);
-  high = mergeLanes(SECRET + 117, ~(<u64>length * P64_2));
+  accumulate(rest, longSecret, (length - 1 - blocks * BLOCK) / STRIPE);
+  accumulate(data + length - STRIPE, longSecret + 121, 1);
+  const lowHalf = mergeLanes(longSecret + 11, <u64>length * P64_1);
+  high = mergeLanes(longSecret + 117, ~(<u64>length * P64_2));
   low = lowHalf;
 }
 
@@ -238,7 +268,7 @@ function accumulate(data: usize, secret: usize, stripes: usize): void {
 function scramble(): void {
   for (let lane: usize = 0; lane < 64; lane += 8) {
     const value = load<u64>(LANES + lane);
-    store<u64>(LANES + lane, (xorShift(value, 47) ^ key(128 + lane)) * P32_1);
+    store<u64>(LANES + lane, (xorShift(value, 47) ^ load<u64>(longSecret + 128 + lane)) * P32_1);
   }
 }
 

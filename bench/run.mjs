@@ -149,14 +149,18 @@ function machine() {
 }
 
 /**
- * The core is not part of the package's face, so it is bundled from the sources for the one suite that needs it.
+ * The core is not part of the package's face, so it is bundled from the sources for the suites that need it.
  *
  * @param {string} folder
  */
 async function bundleCore(folder) {
   const { build } = await import('esbuild');
   const outfile = join(folder, 'core.mjs');
-  const contents = `export { Core } from './src/core/core.ts'; export { coreModule } from './src/core/module.ts';`;
+  const contents = [
+    `export { Core } from './src/core/core.ts';`,
+    `export { KeyIndex } from './src/core/key-index.ts';`,
+    `export { coreModule } from './src/core/module.ts';`,
+  ].join('');
   await build({
     stdin: { contents, resolveDir: root, loader: 'ts' },
     bundle: true,

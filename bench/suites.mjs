@@ -1,12 +1,14 @@
 // @ts-check
+import * as compaction from './compaction/suite.mjs';
 import * as essence from './essence/suite.mjs';
 import * as index from './index/suite.mjs';
 import * as memory from './memory/suite.mjs';
+import * as replay from './replay/suite.mjs';
 import * as store from './store/suite.mjs';
 
 /** Suites of rates: the harness times their cases. */
 /** @type {readonly import('./harness/process.mjs').Suite[]} */
-export const SUITES = [essence, index, store];
+export const SUITES = [essence, index, compaction, replay, store];
 
 /** Suites that measure something else, in processes of their own: they only share the command and its options. */
 /** @type {readonly import('./memory/suite.mjs').OwnSuite[]} */

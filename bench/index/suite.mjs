@@ -3,6 +3,7 @@ import { generateKeys, listQueries, prefixQuery } from '../data/keys.mjs';
 import { createRandom, shuffled } from '../data/random.mjs';
 import { indexFindings } from './checks.mjs';
 import { CoreIndex } from './core-index.mjs';
+import { createKeyIndex } from './key-index.mjs';
 import { createBTreeIndex, createMapIndex, createRedBlackIndex, loadPackages } from './package-indexes.mjs';
 import { createChunkedArray, createStaticArray } from './sorted-array.mjs';
 
@@ -13,7 +14,12 @@ import { createChunkedArray, createStaticArray } from './sorted-array.mjs';
  * @typedef {import('./checks.mjs').SomeIndex} SomeIndex
  * @typedef {import('./core-index.mjs').Core} Core
  * @typedef {import('./package-indexes.mjs').Packages} Packages
- * @typedef {{ Core: new (module: WebAssembly.Module) => Core, coreModule(): WebAssembly.Module }} CoreBundle
+ * @typedef {import('./key-index.mjs').KeyIndex} KeyIndex
+ *
+ * @typedef {object} CoreBundle
+ * @property {new (module: WebAssembly.Module) => Core} Core
+ * @property {new (module: WebAssembly.Module, options?: { lean?: boolean }) => KeyIndex} KeyIndex
+ * @property {() => WebAssembly.Module} coreModule
  *
  * @typedef {object} Entry
  * @property {string} name
@@ -28,6 +34,9 @@ export const needsCore = true;
 const SIZES = { '10k': 10_000, '100k': 100_000, '1M': 1_000_000 };
 const LISTS = [20, 100, 500, 5000];
 const COUNT = 'count 40k of 100k';
+/** First words of the cases about more than the ordered index by itself. */
+const WITH_MAP = 'map';
+const WITH_HISTORY = 'history';
 /** Inserts beyond this, and everybody needs seconds a turn. */
 const LARGE = SIZES['1M'];
 const LARGE_ROUNDS = 3;
@@ -39,9 +48,15 @@ const LARGE_ROUNDS = 3;
 export function caseNames(quick) {
   const all = [
     ...Object.keys(SIZES).map((size) => `insert ${size}`),
-    ...['delete+insert 100k', 'delete+insert 1M', 'get 100k'],
+    ...['delete+insert 100k', 'delete+insert 1M'],
     ...LISTS.map((limit) => `list ${limit} ids`),
     COUNT,
+    ...[WITH_MAP, WITH_HISTORY].flatMap((kind) =>
+      ['insert 100k', 'insert 1M', 'delete+insert 100k'].map((work) => `${kind} ${work}`),
+    ),
+    'get 100k',
+    'lean get 100k',
+    `${WITH_HISTORY} list 100 ids`,
   ];
   return quick ? all.filter((text) => !text.endsWith('1M')) : all;
 }
@@ -51,15 +66,27 @@ export function caseNames(quick) {
  * @returns {Promise<import('../harness/process.mjs').OpenSuite>}
  */
 export async function open({ loadCore }) {
-  const { Core, coreModule } = /** @type {CoreBundle} */ (await loadCore());
+  const { Core, KeyIndex, coreModule } = /** @type {CoreBundle} */ (await loadCore());
   const packages = await loadPackages();
-  const subject = { name: 'plimsoll', create: () => new CoreIndex(new Core(coreModule())) };
+  const create = {
+    lean: () => createKeyIndex(new KeyIndex(coreModule(), { lean: true })),
+    [WITH_MAP]: () => createKeyIndex(new KeyIndex(coreModule())),
+    [WITH_HISTORY]: () => new CoreIndex(new Core(coreModule())),
+  };
   const sample = generateKeys(SIZES['10k']);
   const bytes = sample.reduce((sum, key) => sum + key.length, 0) / sample.length;
   return {
     facts: { keys: 'generated, /registry/<kind>/ns-<n>/<app>-<rand>, random order', meanKeyBytes: Math.round(bytes) },
     openCase(caseName) {
-      const [verb = '', size = ''] = caseName.split(' ');
+      const words = caseName.split(' ');
+      const kind = words[0] ?? '';
+      // An ordered index needs no Map; exact reads are what the Map is for.
+      const own = caseName === 'get 100k' ? create.map : create.lean;
+      const subject = {
+        name: 'plimsoll',
+        create: /** @type {Record<string, () => SomeIndex>} */ (create)[kind] ?? own,
+      };
+      const [verb = '', size = ''] = kind in create ? words.slice(1) : words;
       if (verb === 'insert') return insertCase(caseName, sizeOf(size), subject, packages);
       if (verb === 'delete+insert') return replaceCase(caseName, sizeOf(size), subject, packages);
       if (verb === 'get') return getCase(caseName, sizeOf(size), subject, packages);
@@ -197,7 +224,7 @@ function readCase(caseName, subject, packages) {
   const keys = generateKeys(size + 1000);
   const absent = keys.splice(size);
   const isCount = caseName === COUNT;
-  const queries = isCount ? [prefixQuery('/registry/pods/', 0)] : listQueries(keys, Number(caseName.split(' ')[1]));
+  const queries = isCount ? [prefixQuery('/registry/pods/', 0)] : listQueries(keys, Number(/\d+/.exec(caseName)?.[0]));
   const fixed = { name: 'static sorted array', lacks: 'cannot be written to', create: createStaticArray };
   const [first, ...peers] = [subject, ...orderedPeers(packages, size), fixed].map((entry) => {
     /** @type {SomeIndex} */

@@ -1,3 +1,4 @@
+import { type DigestAlgorithm, SEED_MAX } from '../core/digest-scheme.ts';
 import { createEssenceHasherWith, type EssenceHasher } from '../core/essence-hasher.ts';
 import { coreModule } from '../core/module.ts';
 import { LimitExceededError } from '../types/errors.ts';
@@ -18,6 +19,8 @@ const OPTIONS = {
   ignore: { type: 'string', multiple: true },
   'no-default-ignore': { type: 'boolean' },
   'reject-duplicates': { type: 'boolean' },
+  algorithm: { type: 'string' },
+  seed: { type: 'string' },
   json: { type: 'boolean' },
 } as const;
 
@@ -33,6 +36,8 @@ export async function runHash(args: readonly string[], host: CliHost): Promise<n
     ignore: values.ignore ?? [],
     defaults: values['no-default-ignore'] !== true,
     duplicates: values['reject-duplicates'] === true ? 'reject' : 'last',
+    ...(values.algorithm === undefined ? {} : { algorithm: parseAlgorithm(values.algorithm) }),
+    ...(values.seed === undefined ? {} : { seed: parseSeed(values.seed) }),
   });
   const command = new HashCommand(host, hasher, values.json === true);
   for (const path of positionals.length === 0 ? ['-'] : positionals) {
@@ -40,6 +45,17 @@ export async function runHash(args: readonly string[], host: CliHost): Promise<n
     await command.hash(path, values.ndjson === true);
   }
   return command.exitCode;
+}
+
+function parseAlgorithm(text: string): DigestAlgorithm {
+  if (text === 'xxh3-128' || text === 'sha256') return text;
+  throw new UsageError(`Cannot run hash: --algorithm is "${text}", not xxh3-128 or sha256`, 'hash');
+}
+
+function parseSeed(text: string): bigint {
+  const seed = /^(?:[0-9]{1,20}|0x[0-9a-f]{1,16})$/i.test(text) ? BigInt(text) : 0n;
+  if (seed >= 1n && seed <= SEED_MAX) return seed;
+  throw new UsageError(`Cannot run hash: --seed is "${text}", not an integer from 1 to ${SEED_MAX}`, 'hash');
 }
 
 /** A pointer that cannot be is a mistake on the command line. */

@@ -92,6 +92,11 @@ Options
                             The segment * is every element of an array. May be repeated.
       --no-default-ignore   Leave out nothing but what --ignore says
       --reject-duplicates   Refuse a document that names a member twice (else the last one counts)
+      --algorithm NAME      xxh3-128 (default), or sha256, which is slower and resists somebody who
+                            wants two documents to have one digest
+      --seed N              Seed of xxh3-128, 1 to 2^64-1, decimal or with 0x: digests of different
+                            seeds are never equal. Others on this machine can see it; it is no
+                            signature.
       --json                Print one object a line: {"digest", "file", "line"}
   -h, --help                Print this help
 

@@ -11,6 +11,8 @@ export interface MemoryExports {
   /** How many u32 results the output region holds; a call that fills it may have more to say. */
   outputWords(): number;
   claimedBytes(): number;
+  /** Bytes of one part of them, `assembly/account.ts`. */
+  memoryPart(part: number): number;
   setMemoryLimit(bytes: number): void;
 }
 
@@ -23,11 +25,24 @@ export interface EssenceExports {
   essenceRuleName(node: number, length: number, child: number): number;
   essenceRuleIndex(node: number, index: number, child: number): void;
   essenceAnnotationNodes(prefixes: number, domains: number, markers: number): void;
-  /** Canonicalises the first `length` bytes of the input region: the length of the canonical text, or a status. */
-  essenceScan(length: number, rejectDuplicates: number): number;
+  /**
+   * Canonicalises the first `length` bytes of the input region, as `Reading` of `assembly/essence.ts` says: the length of
+   * the canonical text, or a status.
+   */
+  essenceScan(length: number, reading: number): number;
+  /** The same, and hashes the canonical text: what `essenceHash` answers, or a status. */
+  essenceDigest(length: number, reading: number): number;
+  /** How many bytes more the text at a pointer needs as a JSON string, and writes it as one. */
+  essenceEscapes(pointer: number, length: number): number;
+  essenceEscape(pointer: number, length: number, extra: number): void;
   essenceFault(): number;
   essenceFaultOffset(): number;
-  /** Hashes bytes of the memory; a pointer to the 41 ASCII bytes of the digest, always the same one. */
+  /** `Algorithm` of `assembly/essence.ts`, and the halves of XXH3's seed. */
+  essenceAlgorithm(algorithm: number, seedLow: number, seedHigh: number): void;
+  /**
+   * Hashes bytes of the memory; a pointer to the ASCII text of the digest, always the same one: 9 bytes of tag, then 32
+   * digits or 64.
+   */
   essenceHash(pointer: number, length: number): number;
   /** Where the core keeps what; 0 is the canonical text. */
   essenceRegion(region: number): number;
@@ -46,6 +61,13 @@ export interface KeyLogExports {
   reserve(events: number, newKeys: number, newKeyBytes: number, longestKeyBytes: number): number;
   internKey(pointer: number, length: number): number;
   findKey(pointer: number, length: number): number;
+  /** Of the key index by itself, `assembly/key-list.ts`: keys that are there without versions. */
+  insertKey(pointer: number, length: number): number;
+  removeKey(keyId: number): number;
+  listKeys(pointer: number, startLength: number, endLength: number, limit: number): number;
+  listKeysMore(): number;
+  rankOf(pointer: number, length: number): number;
+  keyAtRank(rank: number): number;
   /** 0 for an id that names no key. */
   keyPointer(keyId: number): number;
   keyLength(keyId: number): number;
@@ -58,6 +80,8 @@ export interface KeyLogExports {
     lease: number,
     tombstone: number,
   ): number;
+  /** Changes of one commit at `pointer`, 32 bytes each: key, version, tombstone, nothing, mod f64, create f64. */
+  appendMany(pointer: number, count: number, commit: number): number;
   headSlot(keyId: number): number;
   slotAt(keyId: number, revision: number): number;
   commitRevision(slot: number): number;

@@ -2,8 +2,9 @@ import { CoreInstance } from './instance.ts';
 
 /** Bytes of a digest. */
 export const DIGEST_BYTES = 16;
+
 /** What a digest of the core begins with: `xxh3-128:`. */
-const TAG_CHARS = 9;
+export const TAG_CHARS = 9;
 
 /** XXH3-128 of bytes, by an instance of the core of its own. */
 export class Digester {

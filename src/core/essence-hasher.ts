@@ -1,4 +1,5 @@
 import { canonicalJson } from './canonical-json.ts';
+import { type DigestAlgorithm, digestScheme } from './digest-scheme.ts';
 import { EssenceCore } from './essence-core.ts';
 import { compileRules, type EssenceRules } from './essence-rules.ts';
 
@@ -16,16 +17,29 @@ export interface EssenceHasherOptions {
    * wherever in it the second one is. Parsed values cannot have any. @default 'last'
    */
   readonly duplicates?: 'last' | 'reject';
+  /**
+   * What the canonical text is hashed with. `sha256` is for those who cannot rule out that somebody builds two objects
+   * with one digest; it takes several times as long. @default 'xxh3-128'
+   */
+  readonly algorithm?: DigestAlgorithm;
+  /**
+   * Seed of XXH3-128, from 1n to 2n ** 64n - 1n: digests made with different seeds are never equal, and who does not know
+   * the seed cannot prepare objects that collide. It is no MAC: do not let a digest prove who made it. Only with
+   * `xxh3-128`. @default none
+   */
+  readonly seed?: bigint;
 }
 
 /**
  * Says whether two objects mean the same: equal essence, equal digest, however either was written.
  *
- * The digest is not keyed and does not resist an attacker who wants two objects to collide.
+ * By default the digest does not resist an attacker who wants two objects to collide; see `algorithm` and `seed` of
+ * {@link EssenceHasherOptions}.
  */
 export interface EssenceHasher {
   /**
-   * `xxh3-128:` and 32 hexadecimal digits, for a JSON text (`Uint8Array`) or a parsed JSON value (anything else). A text
+   * `xxh3-128:` and 32 hexadecimal digits (`sha256:` and 64, `xxh3-128-seed-`, a fingerprint of the seed in 16 digits,
+   * `:` and 32), for a JSON text (`Uint8Array`) or a parsed JSON value (anything else). A text
    * and the value parsed from it have the same digest. The value is only read.
    *
    * Throws `JsonSyntaxError` with the byte offset for a text that is not JSON or has no canonical form (a lone
@@ -50,7 +64,7 @@ export function createEssenceHasherWith(module: WebAssembly.Module, options: Ess
   for (const name of Object.keys(options)) {
     if (!NAMES.has(name)) throw new TypeError(`Cannot create the essence hasher: unknown option ${name}`);
   }
-  const { ignore = [], defaults = true, duplicates = 'last' } = options;
+  const { ignore = [], defaults = true, duplicates = 'last', algorithm = 'xxh3-128', seed } = options;
   if (!Array.isArray(ignore)) throw new TypeError('Cannot create the essence hasher: ignore is not an array');
   if (typeof defaults !== 'boolean') throw new TypeError('Cannot create the essence hasher: defaults is not a boolean');
   if (duplicates !== 'last' && duplicates !== 'reject') {
@@ -58,11 +72,18 @@ export function createEssenceHasherWith(module: WebAssembly.Module, options: Ess
       `Cannot create the essence hasher: duplicates is "${String(duplicates)}", not "last" or "reject"`,
     );
   }
+  const scheme = digestScheme(module, algorithm, seed);
   const rules = compileRules(ignore, defaults);
-  return new CoreEssenceHasher(new EssenceCore(module, rules), rules, duplicates === 'reject');
+  return new CoreEssenceHasher(new EssenceCore(module, rules, scheme), rules, duplicates === 'reject');
 }
 
-const NAMES: ReadonlySet<string> = new Set<keyof EssenceHasherOptions>(['ignore', 'defaults', 'duplicates']);
+const NAMES: ReadonlySet<string> = new Set<keyof EssenceHasherOptions>([
+  'ignore',
+  'defaults',
+  'duplicates',
+  'algorithm',
+  'seed',
+]);
 
 class CoreEssenceHasher implements EssenceHasher {
   readonly #core: EssenceCore;
@@ -78,11 +99,14 @@ class CoreEssenceHasher implements EssenceHasher {
   digest(valueOrJsonBytes: unknown): string {
     const action = 'digest the value';
     if (valueOrJsonBytes instanceof Uint8Array) {
-      const length = this.#core.scan(valueOrJsonBytes, this.#rejectDuplicates, action);
-      if (length !== undefined) return this.#core.digestScanned(length);
+      const digest = this.#core.digest(valueOrJsonBytes, this.#rejectDuplicates, action);
+      if (digest !== undefined) return digest;
       return this.#core.digestText(this.#reparse(valueOrJsonBytes.length, action), action);
     }
-    return this.#core.digestText(canonicalJson(valueOrJsonBytes, this.#rules.root, action), action);
+    return (
+      this.#core.digestValue(valueOrJsonBytes) ??
+      this.#core.digestText(canonicalJson(valueOrJsonBytes, this.#rules.root, action), action)
+    );
   }
 
   canonicalize(valueOrJsonBytes: unknown): string {
@@ -99,6 +123,6 @@ class CoreEssenceHasher implements EssenceHasher {
    * 15 digits): only the runtime converts those the way `JSON.parse` does.
    */
   #reparse(length: number, action: string): string {
-    return canonicalJson(JSON.parse(this.#core.input(length, action)), this.#rules.root, action);
+    return canonicalJson(JSON.parse(this.#core.input(length)), this.#rules.root, action);
   }
 }

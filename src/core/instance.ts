@@ -20,6 +20,10 @@ export class CoreInstance {
   readonly memoryBytesMax: number;
   #bytes: Uint8Array;
   #words: Uint32Array;
+  /** The output region stays where it is. */
+  readonly #outputStart: number;
+  /** Results in a full page of them. */
+  readonly #pageWords: number;
   readonly #encoder = new TextEncoder();
 
   constructor(module: WebAssembly.Module, options: CoreOptions = {}) {
@@ -27,6 +31,8 @@ export class CoreInstance {
     this.exports = instance.exports as unknown as CoreExports;
     this.memoryBytesMax = options.memoryBytesMax ?? MEMORY_BYTES_MAX;
     this.exports.setMemoryLimit(this.memoryBytesMax);
+    this.#pageWords = this.exports.outputWords();
+    this.#outputStart = this.exports.outputPointer() >>> 2;
     this.#bytes = new Uint8Array(this.exports.memory.buffer);
     this.#words = new Uint32Array(this.exports.memory.buffer);
   }
@@ -61,8 +67,28 @@ export class CoreInstance {
 
   /** A view of `count` u32 results of the last call; valid until the next one. */
   output(count: number): Uint32Array {
-    const start = this.exports.outputPointer() >>> 2;
-    return this.words().subarray(start, start + count);
+    return this.words().subarray(this.#outputStart, this.#outputStart + count);
+  }
+
+  /**
+   * The results of a read whose first page is in the output region: a view while there is one page, else a copy of all
+   * that `more` puts there.
+   */
+  pages(count: number, more: () => number): Uint32Array {
+    if (count < this.#pageWords) return this.output(count);
+    const pages = [this.output(count).slice()];
+    let total = count;
+    for (let last = count; last === this.#pageWords; total += last) {
+      last = more();
+      pages.push(this.output(last).slice());
+    }
+    const all = new Uint32Array(total);
+    let at = 0;
+    for (const page of pages) {
+      all.set(page, at);
+      at += page.length;
+    }
+    return all;
   }
 
   #refresh(): void {

@@ -70,6 +70,28 @@ export class KeyWriter {
     return this.#writeBytes(this.#cut(range.start), end, action);
   }
 
+  /**
+   * As `writeRange`, for a range [start, end) of text; no end is "no upper bound". Both are written in one go: each call
+   * of the encoder costs as much as all the rest.
+   */
+  writeText(start: string, end: string, action: string): number {
+    const text = start + end;
+    if (text.length * 3 > this.#regionBytes) {
+      return this.writeRange({ start: this.#encoder.encode(start), end: this.#encoder.encode(end) }, action);
+    }
+    const region = this.#fresh();
+    this.pointer = this.#regionPointer;
+    const { written } = this.#encoder.encodeInto(text, region);
+    if (written === text.length) {
+      this.endLength = end.length;
+      return start.length;
+    }
+    // Not ASCII only. Two halves of a pair, one in each text, must not become one character.
+    const length = this.#encoder.encodeInto(start, region).written;
+    this.endLength = this.#encoder.encodeInto(end, region.subarray(length)).written;
+    return length;
+  }
+
   #cut(bound: Uint8Array): Uint8Array {
     return bound.length > this.#longest + 1 ? bound.subarray(0, this.#longest + 1) : bound;
   }

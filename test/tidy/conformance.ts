@@ -38,7 +38,7 @@ export function checkCases(suite: ProjectFile, cases: readonly ProjectFile[]): r
 
 /** The digests of the test vectors of a page or of a case: two lists that have to be one. */
 export function vectorDigests(text: string): readonly string[] {
-  return [...text.matchAll(/xxh3-128:[0-9a-f]{32}/g)].map(([digest]) => digest);
+  return [...text.matchAll(/(?:xxh3-128(?:-seed-[0-9a-f]{16})?|sha256):[0-9a-f]{32,64}/g)].map(([digest]) => digest);
 }
 
 /** The files below `cases/`. */

@@ -49,6 +49,25 @@ const VECTORS: [EssenceHasherOptions, string, string, string][] = [
     '{"spec":{"args":["second"]}}',
     'xxh3-128:38466fff3f7c2c463e6604e577fc2fe4',
   ],
+  [
+    { algorithm: 'sha256' },
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","uid":"1","labels":{}},"data":{"k":"v"}}',
+    '{"data":{"k":"v"}}',
+    'sha256:8338386bc05b6a51ed41f42870cfc13b265df8ff411ce98a33e4786e7cd96be8',
+  ],
+  [
+    { defaults: false, algorithm: 'sha256' },
+    '{}',
+    '{}',
+    'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+  ],
+  [
+    { seed: 0x0123456789abcdefn },
+    '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","uid":"1","labels":{}},"data":{"k":"v"}}',
+    '{"data":{"k":"v"}}',
+    'xxh3-128-seed-7bfde05af59bbbbb:ed33293ce6a2ea66c39cdbed0c8cfa07',
+  ],
+  [{ defaults: false, seed: 1n }, '{}', '{}', 'xxh3-128-seed-71b1d71e430920f5:e4c01fbe21845c7137ef2ddb6c950ef3'],
 ];
 
 for (const [index, [options, input, canonical, digest]] of VECTORS.entries()) {

@@ -3,8 +3,10 @@ import { generateKeys, listQueries, prefixQuery } from '../../../bench/data/keys
 import { createRandom, shuffled } from '../../../bench/data/random.mjs';
 import { indexFindings } from '../../../bench/index/checks.mjs';
 import { CoreIndex } from '../../../bench/index/core-index.mjs';
+import { createKeyIndex } from '../../../bench/index/key-index.mjs';
 import { createChunkedArray } from '../../../bench/index/sorted-array.mjs';
 import { Core } from '../../../src/core/core.ts';
+import { KeyIndex } from '../../../src/core/key-index.ts';
 import { coreModule } from '../../../src/core/module.ts';
 
 const SIZE = 5000;
@@ -29,6 +31,8 @@ function filled(create: (keys: readonly string[]) => Answers): Answers {
 describe.each<[string, (keys: readonly string[]) => Answers]>([
   ['the chunked sorted array', createChunkedArray],
   ['the core as the store uses it', () => new CoreIndex(new Core(coreModule()))],
+  ['the key index by itself', () => createKeyIndex(new KeyIndex(coreModule()))],
+  ['the lean key index', () => createKeyIndex(new KeyIndex(coreModule(), { lean: true }))],
 ])('%s', (_, create) => {
   it('answers as a sorted array does, before and after every key was replaced', () => {
     const index = filled(create);

@@ -4,7 +4,7 @@ import { Consumer, openRig, probe, type ReplicaRig } from '../../support/replica
 
 /** A replica at its memory limit: it stays at its last true state, and comes back when the data fit again (M35). */
 
-const LIMIT = { memoryBytesMax: 1_048_576 };
+const LIMIT = { memoryBytesMax: 1_114_112 };
 const key = (index: number) => `k${index}/`.padEnd(1_000, 'x');
 
 /** Puts `from` to `to` in commits of a hundred. */

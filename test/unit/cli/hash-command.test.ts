@@ -64,6 +64,28 @@ describe('hash', () => {
     ]);
   });
 
+  it('takes the hash and its seed', async () => {
+    const sha256 = `${digest(A, { algorithm: 'sha256' })}  a\n`;
+    expect(await hash(['--algorithm', 'sha256', 'a'], { a: TEXT })).toEqual({ code: 0, out: sha256, err: '' });
+    const seeded = `${digest(A, { seed: 255n })}  a\n`;
+    for (const seed of ['255', '0xff', '0XFF']) {
+      expect((await hash(['--seed', seed, '--algorithm=xxh3-128', 'a'], { a: TEXT })).out).toBe(seeded);
+    }
+  });
+
+  it.each([
+    [['--algorithm', 'md5'], '--algorithm is "md5", not xxh3-128 or sha256'],
+    [['--seed', '0'], '--seed is "0", not an integer from 1 to 18446744073709551615'],
+    [['--seed', '18446744073709551616'], '--seed is "18446744073709551616", not an integer'],
+    [['--seed', '1e3'], '--seed is "1e3", not an integer'],
+    [['--seed', ''], '--seed is "", not an integer'],
+    [['--seed', '1', '--algorithm', 'sha256'], 'seed does not go with the algorithm "sha256"'],
+  ])('refuses %j', async (args, reason) => {
+    const { code, out, err } = await hash([...args, 'a'], { a: TEXT });
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(reason);
+  });
+
   it('leaves out what --ignore says, as often as it is given, beside the defaults or without them', async () => {
     const ignore = ['/spec/replicas', '/spec/args/*/x'];
     const args = ignore.flatMap((pointer) => ['--ignore', pointer]);

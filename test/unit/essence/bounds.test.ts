@@ -10,7 +10,7 @@ import { createHasher, PLAIN, refusal, utf8 } from './support.ts';
 
 const TEXT_SLACK = 128;
 const PATTERN = 0xa5;
-const REGION = { text: 0, members: 1, membersEnd: 2, frames: 3, framesEnd: 4 };
+const REGION = { text: 0, members: 1, membersEnd: 2 };
 
 /** Bytes that look like JSON at every place, and are not. */
 function hostile(random: () => number): Uint8Array {
@@ -56,26 +56,24 @@ describe('essence bounds: memory', () => {
     const random = seeded(testSeed());
     // Regions for the largest text, so that none moves later.
     const warm = utf8(`{${Array.from({ length: 300 }, (_, index) => `"${(index * 7919) % 300}":[{}]`).join(',')}}`);
-    core.bytes().set(warm, core.input(warm.length, 'test'));
+    core.bytes().set(warm, core.exports.inputRegion(warm.length));
     expect(core.exports.essenceScan(warm.length, 0)).toBeGreaterThan(0);
     const region = (which: number): number => core.exports.essenceRegion(which);
     const claimed = core.exports.claimedBytes();
     const pattern = Buffer.alloc(core.bytes().length, PATTERN);
     for (let run = 0; run < 1500; run++) {
       const text = run % 10 === 0 ? warm.subarray(0, Math.floor(random() * warm.length)) : hostile(random);
-      const input = core.input(text.length, 'test');
+      const input = core.exports.inputRegion(text.length);
       const from = region(REGION.text);
       const writable: [number, number][] = [
         [from, from + 2 * text.length + TEXT_SLACK],
         [region(REGION.members), region(REGION.membersEnd)],
-        [region(REGION.frames), region(REGION.framesEnd)],
       ];
       const lowest = Math.min(input, ...writable.map(([start]) => start));
       const memory = core.bytes();
       // Everything from the first region on that may not be written gets the pattern; below it are the statics.
       memory.fill(PATTERN, lowest);
       memory.set(text, input);
-      core.input(text.length, 'test');
       core.exports.essenceScan(text.length, run % 2);
       expect(core.exports.claimedBytes()).toBe(claimed);
       const guarded = core.bytes();
@@ -85,6 +83,34 @@ describe('essence bounds: memory', () => {
       const clean = Buffer.compare(guarded.subarray(lowest), pattern.subarray(lowest)) === 0;
       const strange = clean ? -1 : guarded.subarray(lowest).findIndex((byte) => byte !== PATTERN);
       expect(strange, `run ${run}: ${JSON.stringify(new TextDecoder().decode(text))}`).toBe(-1);
+    }
+  });
+
+  it(`escapes strings in place and writes nothing outside the room they need (seed ${testSeed()})`, () => {
+    const core = new CoreInstance(coreModule());
+    const random = seeded(testSeed());
+    const region = core.input(8192, 'test');
+    const pieces = ['"', '\\', '\n', '\u0001', 'a', 'b', 'plain text, no more', 'é', '😂', '\ufffd'];
+    for (let run = 0; run < 3000; run++) {
+      let text = '';
+      const count = Math.floor(random() * 40);
+      for (let piece = 0; piece < count; piece++) text += pieces[Math.floor(random() * pieces.length)];
+      const bytes = utf8(text);
+      const start = region + 64 + Math.floor(random() * 16);
+      core.bytes().fill(PATTERN, region, region + 8192);
+      core.bytes().set(bytes, start);
+      const counted = core.exports.essenceEscapes(start, bytes.length);
+      expect(counted >= 2 ** 30, JSON.stringify(text)).toBe(text.includes('\ufffd'));
+      const extra = counted % 2 ** 30;
+      core.exports.essenceEscape(start, bytes.length, extra);
+      const memory = core.bytes();
+      const end = start + bytes.length + extra;
+      expect(JSON.parse(`"${new TextDecoder().decode(memory.subarray(start, end))}"`)).toBe(text);
+      const outside = [...memory.subarray(region, start), ...memory.subarray(end + 32, region + 8192)];
+      expect(
+        outside.every((byte) => byte === PATTERN),
+        `run ${run}`,
+      ).toBe(true);
     }
   });
 
@@ -170,12 +196,12 @@ describe('essence bounds: after a refusal', () => {
 
   it('refuses what does not fit into the memory and works on', () => {
     const core = new CoreInstance(coreModule(), { memoryBytesMax: 2 ** 20 });
-    core.bytes().set(utf8('[1]'), core.input(3, 'test'));
+    core.bytes().set(utf8('[1]'), core.exports.inputRegion(3));
     expect(core.exports.essenceScan(3, 0)).toBe(3);
     // Room for the input, none for its canonical text.
-    core.input(400_000, 'test');
+    core.exports.inputRegion(400_000);
     expect(core.exports.essenceScan(400_000, 0)).toBe(STATUS_FULL);
-    core.bytes().set(utf8('[1]'), core.input(3, 'test'));
+    core.bytes().set(utf8('[1]'), core.exports.inputRegion(3));
     expect(core.exports.essenceScan(3, 0)).toBe(3);
   });
 });

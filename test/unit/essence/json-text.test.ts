@@ -193,6 +193,6 @@ describe('JSON text: both sides of the ABI', () => {
       Number(code),
     );
     expect(Object.keys(FAULT_REASONS).map(Number)).toEqual(faults.filter((code) => code > 1));
-    expect(source('json-frame.ts')).toContain(`DEPTH_MAX: i32 = ${DEPTH_MAX};`);
+    expect(source('json-mode.ts')).toContain(`DEPTH_MAX: i32 = ${DEPTH_MAX};`);
   });
 });

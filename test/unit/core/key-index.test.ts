@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { KeyIndex } from '../../../src/core/key-index.ts';
+import { coreModule } from '../../../src/core/module.ts';
+import { StoreFullError } from '../../../src/types/errors.ts';
+
+describe.each([
+  ['with a Map', false],
+  ['lean', true],
+])('the key index by itself, %s', (_, lean) => {
+  const create = (memoryBytesMax = 1 << 26): KeyIndex => new KeyIndex(coreModule(), { lean, memoryBytesMax });
+
+  it('repeats the drawing of key-index.ts', () => {
+    const index = create();
+    expect(['b', 'a', 'c'].map((key) => index.insert(key))).toEqual([0, 1, 2]);
+    expect([...index.list('a', 'c')]).toEqual([1, 0]);
+    expect([index.count('a', 'c'), index.rank('c'), index.at(1)]).toEqual([2, 2, 0]);
+  });
+
+  it('keeps one id a key, and gives the id of a deleted key to the next new one', () => {
+    const index = create();
+    expect([index.insert('a'), index.insert('b'), index.insert('a')]).toEqual([0, 1, 0]);
+    expect([index.delete('a'), index.get('a'), index.delete('a')]).toEqual([0, -1, -1]);
+    expect([index.insert('c'), index.keyOf(0), index.size]).toEqual([0, 'c', 2]);
+    index.verify();
+  });
+
+  it('lists by the bytes of keys: text outside ASCII, no end, an empty range, an end before the start', () => {
+    const index = create();
+    // In UTF-16 the emoji comes before U+E000; in bytes it comes last.
+    for (const key of ['é', 'z', '\u{1f600}', '\ue000', 'a']) index.insert(key);
+    const texts = (start: string, end: string): string =>
+      [...index.list(start, end)].map((id) => index.keyOf(id)).join();
+    expect(texts('', '')).toBe('a,z,é,\ue000,\u{1f600}');
+    expect(texts('é', '\u{1f600}')).toBe('é,\ue000');
+    expect([texts('b', 'b'), texts('z', 'a'), texts('z', '')]).toEqual(['', '', 'z,é,\ue000,\u{1f600}']);
+    expect([index.count('é', ''), index.count('', 'é'), index.rank('\uffff')]).toEqual([3, 2, 4]);
+  });
+
+  it('answers keys and ranges that are too long for the key region', () => {
+    const index = create();
+    const long = 'x'.repeat(5000);
+    index.insert(long);
+    index.insert('y');
+    expect([index.get(long), index.get(`${long}x`), index.count(long, `${long}0`)]).toEqual([0, -1, 1]);
+    expect([...index.list(long, 'z'.repeat(9000))]).toEqual([0, 1]);
+  });
+
+  it('turns pages whose last key was deleted, and sees what was written behind it', () => {
+    const index = create();
+    for (let place = 0; place < 1000; place++) index.insert(`key${String(place).padStart(4, '0')}`);
+    const seen: string[] = [];
+    for (const page of index.pages('key', 'kez', 100)) {
+      const keys = [...page].map((id) => index.keyOf(id));
+      seen.push(...keys);
+      for (const key of keys) index.delete(key);
+      index.insert(`${keys.at(-1)}-new`);
+    }
+    expect(seen.filter((key) => !key.endsWith('-new'))).toHaveLength(1000);
+    // What was written behind the last key is the first of the next page.
+    expect(seen.filter((key) => key.endsWith('-new'))).toHaveLength(10);
+    expect(index.size).toBe(1);
+    index.verify();
+  });
+
+  it('has no rank below zero, above its size or between', () => {
+    const index = create();
+    for (let place = 0; place < 600; place++) index.insert(String(place).padStart(4, '0'));
+    const ids = [...index.list('', '')];
+    expect(ids.map((_, rank) => index.at(rank))).toEqual(ids);
+    expect([-1, 600, 601, Number.NaN].map((rank) => index.at(rank))).toEqual([-1, -1, -1, -1]);
+  });
+
+  it('refuses a key that no memory is left for, with nothing changed, and takes it when others are gone', () => {
+    const index = create(1 << 18);
+    let written = 0;
+    const fill = (): void => {
+      for (;;) {
+        index.insert(`key-${String(written).padStart(6, '0')}`);
+        written++;
+      }
+    };
+    expect(fill).toThrow(StoreFullError);
+    const refused = `key-${String(written).padStart(6, '0')}`;
+    expect([index.size, index.get(refused), index.list('', '').length]).toEqual([written, -1, written]);
+    index.verify();
+    for (let place = 0; place < 500; place++) index.delete(`key-${String(place).padStart(6, '0')}`);
+    for (let place = 0; place < 400; place++) index.insert(`new-${String(place).padStart(6, '0')}`);
+    expect(index.size).toBe(written - 100);
+    index.verify();
+  });
+});
