@@ -195,9 +195,7 @@ export class Applier<V, K extends Key> {
       this.#listener.compacted();
       this.compactor.start();
     }
-    let hasFreed = isRaised;
-    while (this.compactor.sliceNow()) hasFreed = true;
-    return hasFreed;
+    return isRaised;
   }
 
   #keepFrom(oldest: Revision): void {

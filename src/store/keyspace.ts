@@ -111,7 +111,8 @@ export class KeySpace<K extends Key> {
     if (range.kind === 'point') return { key: this.key(range.text) };
     if (range.kind === 'prefix') return { prefix: this.key(range.text) };
     const start = this.key(range.text);
-    const isOpen = range.endText === undefined || range.endText === prefixEndText(this.base, this.mode);
+    // Undefined on both sides where nothing is above all keys.
+    const isOpen = range.endText === prefixEndText(this.base, this.mode);
     return isOpen ? { start } : { start, end: this.key(range.endText as string) };
   }
 

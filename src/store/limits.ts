@@ -25,11 +25,11 @@ export function resolveLimits(limits: Limits = {}): ResolvedLimits {
     throw new TypeError('Cannot open a store: limits is not an object');
   }
   const resolved: Record<keyof Limits, number> = { ...DEFAULT_LIMITS };
-  for (const [name, value] of Object.entries(limits) as [keyof Limits, unknown][]) {
+  for (const [name, value] of Object.entries(limits) as [keyof Limits, number | undefined][]) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`Cannot open a store: unknown option limits.${name}`);
     if (value === undefined) continue;
     const max = name === 'keyBytes' ? KEY_BYTES_MAX : Number.MAX_SAFE_INTEGER;
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1 || value > max) {
+    if (!Number.isSafeInteger(value) || value < 1 || value > max) {
       throw new RangeError(
         `Cannot open a store: limits.${name} is ${String(value)}, allowed is an integer from 1 to ${max}`,
       );

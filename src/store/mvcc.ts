@@ -163,7 +163,9 @@ interface LastBatch<V, K extends Key> {
 }
 
 function sameRange(a: ResolvedRange, b: ResolvedRange): boolean {
-  if (a === b) return true;
-  if (a.kind !== b.kind || a.text !== b.text) return false;
-  return a.kind !== 'interval' || b.kind !== 'interval' || a.endText === b.endText;
+  return a === b || (a.kind === b.kind && a.text === b.text && endOf(a) === endOf(b));
+}
+
+function endOf(range: ResolvedRange): string | undefined {
+  return range.kind === 'interval' ? range.endText : undefined;
 }

@@ -9,7 +9,7 @@ const encode = (text: string) => new TextEncoder().encode(text);
 describe('keys of text', () => {
   const keys = new KeySpace<string>('utf8');
 
-  it.each(['a', '\u00e9', '\ufeffa', '\u{1f600}', '\ud7ff\ue000', ''])(
+  it.each(['a', '\u00e9', '\ufeffa', '\u{1f600}', '\ud7ff\ue000', '\u007f\u0080\u07ff\u0800\uffff', ''])(
     '%j is one, and comes back from its bytes',
     (text) => {
       expect(keys.isText(text)).toBe(true);

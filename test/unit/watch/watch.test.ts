@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { Codec } from '../../../src/types/codec.ts';
 import { ClosedError, CompactedError, IdentityChangedError } from '../../../src/types/errors.ts';
+import type { Store } from '../../../src/types/store.ts';
 import type { WatchOptions } from '../../../src/types/watch.ts';
-import { brief, open3kv, openTestStore, Reader, settle } from '../store/fixture.ts';
+import { brief, open3kv, openTestStore, Parts, Reader, settle } from '../store/fixture.ts';
 
 /**
  * Watches of an embedded store: rules R27-R29, R32, R33, R36, R38, M26, M28-M30, cases C39-C44, C46-C49, C51, C52 and
@@ -289,7 +291,74 @@ describe('what a watch delivers', () => {
       expect([keysOf(one), keysOf(other)]).toEqual(
         [first, second].map((range) => store.range(range).kvs.map(({ key }) => key)),
       );
+      for (const reader of readers) await reader.watch.return();
     }
+  });
+
+  it("byte keys, and bytes in the state before, are each consumer's own", async () => {
+    const bytes = await openTestStore<number, Uint8Array>({ keys: 'bytes' });
+    const ofBytes = [0, 1].map(() => new Reader(bytes.store.watch({ prefix: new Uint8Array(0) })));
+    for (const reader of ofBytes) await reader.drain();
+    await bytes.store.put(Uint8Array.of(1), 1);
+    for (const reader of ofBytes) await reader.drain();
+    const keys = ofBytes.map(({ batches }) => batches[0]?.events[0]?.kv.key);
+    expect(keys).toEqual([Uint8Array.of(1), Uint8Array.of(1)]);
+    expect(keys[0]).not.toBe(keys[1]);
+
+    // The first version of a store has the first place in it.
+    const { store } = await openTestStore<unknown>();
+    await store.put('a', Uint8Array.of(7));
+    const readers = [0, 1].map(() => new Reader(store.watch({ key: 'a' }, { prevKv: true })));
+    for (const reader of readers) await reader.drain();
+    await store.put('a', 'text');
+    for (const reader of readers) await reader.drain();
+    const previous = readers.map(({ batches }) => batches[0]?.events[0]?.prevKv?.value);
+    expect(previous).toEqual([Uint8Array.of(7), Uint8Array.of(7)]);
+    expect(previous[0]).not.toBe(previous[1]);
+  });
+
+  it('M24: a batch of data that are gone is not that of the same revision of those after them', async () => {
+    const parts = new Parts();
+    const read = async () => {
+      const reader = parts.watch({ key: 'a' }, { fromRevision: 2 });
+      await reader.drain();
+      return reader.batches.map(({ events }) => events.map((event) => (event.type === 'put' ? event.kv.value : '')));
+    };
+    parts.commit(2, ['put', 'a', 'old']);
+    expect(await read()).toEqual([['old']]);
+    parts.mvcc.state.clear();
+    parts.commit(2, ['put', 'a', 'new']);
+    expect(await read()).toEqual([['new']]);
+  });
+
+  it('a codec that reads the store while it decodes does not mix up the events of a batch', async () => {
+    const holder: { store?: Store<string> } = {};
+    const codec: Codec<string> = {
+      encode: (value) => new TextEncoder().encode(value),
+      decode(bytes) {
+        holder.store?.range({ prefix: '', keysOnly: true });
+        return new TextDecoder().decode(bytes);
+      },
+    };
+    const { store } = await openTestStore<string>({ codec });
+    for (const key of ['x', 'y', 'z']) await store.put(key, key);
+    const readers = [{}, { initial: true }, { prevKv: true }].map(
+      (one) => new Reader(store.watch({ prefix: 'b' }, one)),
+    );
+    const put = (value: string) => ['b1', 'b2', 'b3'].map((key) => ({ type: 'put', key, value: key + value }) as const);
+    await store.txn({ then: put('old') });
+    holder.store = store;
+    for (const reader of readers) await reader.drain();
+    await store.txn({ then: put('new') });
+    for (const reader of readers) await reader.drain();
+    for (const { batches } of readers) {
+      const values = batches.map(({ events }) => events.map(({ kv }) => ('value' in kv ? kv.value : '')));
+      expect(values).toEqual([
+        ['b1old', 'b2old', 'b3old'],
+        ['b1new', 'b2new', 'b3new'],
+      ]);
+    }
+    expect(readers[2]?.batches[1]?.events.map(({ prevKv }) => prevKv?.value)).toEqual(['b1old', 'b2old', 'b3old']);
   });
 
   it('M29: a batch made before a compaction is not handed out after it', async () => {
