@@ -48,9 +48,9 @@ export class ExpiryQueue<T extends Expiring> {
 
   remove(item: T): void {
     const { place } = item;
-    const last = this.#items.pop();
+    const last = this.#items.pop() as T;
     item.place = -1;
-    if (last === undefined || last === item) return;
+    if (last === item) return;
     // What comes from the end may belong above the gap: the end is of another branch.
     this.#rise(last, place);
     this.#sink(last, last.place);
@@ -61,8 +61,8 @@ export class ExpiryQueue<T extends Expiring> {
     let place = from;
     while (place > 0) {
       const above = (place - 1) >> 1;
-      const parent = this.#items[above];
-      if (parent === undefined || compare(parent, item) <= 0) break;
+      const parent = this.#items[above] as T;
+      if (compare(parent, item) <= 0) break;
       this.#put(parent, place);
       place = above;
     }
@@ -73,9 +73,10 @@ export class ExpiryQueue<T extends Expiring> {
   #sink(item: T, from: number): void {
     let place = from;
     for (;;) {
+      // There is no right child without a left one.
       const left = this.#items[2 * place + 1];
       const right = this.#items[2 * place + 2];
-      const isRight = left !== undefined && right !== undefined && compare(right, left) < 0;
+      const isRight = right !== undefined && compare(right, left as T) < 0;
       const child = isRight ? right : left;
       if (child === undefined || compare(item, child) <= 0) break;
       this.#put(child, place);

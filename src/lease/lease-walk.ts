@@ -65,7 +65,6 @@ export class LeaseWalk<T extends Walked> implements IterableIterator<LeaseDump> 
       return { done: false, value: kept };
     }
     // Those that are left are gone from the books.
-    this.#last = end;
     for (const [serial, kept] of this.#kept) {
       this.#kept.delete(serial);
       return { done: false, value: kept };

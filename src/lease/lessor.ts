@@ -135,7 +135,10 @@ export class Lessor {
     return remainingAt(record, this.#clock.now());
   }
 
-  /** The key, as text, is of this lease from now on. One of another lease has to be detached from it: see `move`. */
+  /**
+   * The key, as text, is of this lease from now on (store:R16, R44). One of another lease has to be detached from that one, by
+   * the same commit and after all were attached: a keyed lease whose last key it deletes may get another one in it.
+   */
   attach(id: LeaseId, text: string): void {
     const entry = this.#leases.get(id);
     if (entry === undefined) throw new InvariantError(`a key was attached to lease ${id}, which is not there`);
@@ -149,18 +152,6 @@ export class Lessor {
     if (!entry.keyed || entry.keys.size > 0) return false;
     this.remove(id);
     return true;
-  }
-
-  /**
-   * What a put does to a key (store:R16, R44): from the lease that it had to the one that it gets, `undefined` for none.
-   * From a lease to itself changes nothing. Says whether the old lease went with it.
-   *
-   * For one key. A commit of several has to attach all before it detaches any: a keyed lease whose last key it deletes may
-   * get another one in the same commit.
-   */
-  move(text: string, from: LeaseId | undefined, to: LeaseId | undefined): boolean {
-    if (to !== undefined) this.attach(to, text);
-    return from !== undefined && from !== to && this.detach(from, text);
   }
 
   /** The attached keys, in no particular order. */

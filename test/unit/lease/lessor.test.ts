@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { LeaseWalk } from '../../../src/lease/lease-walk.ts';
 import { Lessor } from '../../../src/lease/lessor.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createVirtualClock, type VirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { InvariantError, LeaseExistsError, LeaseNotFoundError, LimitExceededError } from '../../../src/types/errors.ts';
+import type { LeaseId } from '../../../src/types/lease.ts';
 import type { LeaseDump } from '../../../src/types/lease-dump.ts';
 import { reproduce, testSeed } from '../../support/size.ts';
+
+/** What a put does to a key: from the lease that it had to the one that it gets. */
+function move(lessor: Lessor, text: string, from: LeaseId | undefined, to: LeaseId | undefined): boolean {
+  if (to !== undefined) lessor.attach(to, text);
+  return from !== undefined && from !== to && lessor.detach(from, text);
+}
 
 const GRANT = 'grant a lease';
 const KEEP = 'keep a lease alive';
@@ -152,8 +160,8 @@ describe('keys', () => {
   it('R44: survive the lease that they have left', () => {
     const { lessor } = open();
     const [a, b] = [lessor.grant(10, '1', GRANT), lessor.grant(20, '2', GRANT)];
-    expect([lessor.move('x', undefined, '1'), lessor.move('y', undefined, '1')]).toEqual([false, false]);
-    expect([lessor.move('x', '1', '2'), lessor.move('y', '1', undefined)]).toEqual([false, false]);
+    expect([move(lessor, 'x', undefined, '1'), move(lessor, 'y', undefined, '1')]).toEqual([false, false]);
+    expect([move(lessor, 'x', '1', '2'), move(lessor, 'y', '1', undefined)]).toEqual([false, false]);
     expect([lessor.keys(a), lessor.keys(b), lessor.size]).toEqual([[], ['x'], 2]);
   });
 
@@ -185,8 +193,8 @@ describe('a keyed lease', () => {
   it('stays where its key is put with it again', () => {
     const { lessor } = open();
     const lease = lessor.grant(10, '1', GRANT, { keyed: true });
-    lessor.move('x', undefined, '1');
-    expect([lessor.move('x', '1', '1'), lessor.keys(lease)]).toEqual([false, ['x']]);
+    move(lessor, 'x', undefined, '1');
+    expect([move(lessor, 'x', '1', '1'), lessor.keys(lease)]).toEqual([false, ['x']]);
   });
 
   it('does not pile up when one key is put again and again', () => {
@@ -194,7 +202,7 @@ describe('a keyed lease', () => {
     let last: string | undefined;
     for (let round = 0; round < 10_000; round++) {
       const { id } = lessor.grant(1000, undefined, 'put a key', { keyed: true });
-      expect(lessor.move('x', last, id)).toBe(round > 0);
+      expect(move(lessor, 'x', last, id)).toBe(round > 0);
       last = id;
     }
     expect([lessor.size, clock.pending]).toEqual([1, 1]);
@@ -239,6 +247,35 @@ describe('a dump', () => {
       expect(seen.sort(byId), reproduce('unit')).toEqual(expected);
       expect(walk.next()).toEqual({ done: true, value: undefined });
     }
+  });
+
+  it('given up before its end gives nothing more, and nothing is kept for it; ending it twice is ending it once', () => {
+    for (const end of ['next', 'return'] as const) {
+      const { lessor } = open();
+      for (const id of ['1', '2', '3']) lessor.grant(100, id, GRANT);
+      const walk = lessor.dump();
+      walk.next();
+      lessor.remove('3');
+      if (end === 'return') walk.return?.();
+      else while (walk.next().done !== true);
+      expect([end, walk.return?.(), walk.next(), walk.next()]).toEqual([
+        end,
+        { done: true, value: undefined },
+        { done: true, value: undefined },
+        { done: true, value: undefined },
+      ]);
+    }
+    const walked = [1, 2, 3].map((serial) => ({ serial }));
+    let ends = 0;
+    const walk = new LeaseWalk({
+      entries: walked,
+      end: 4,
+      dump: ({ serial }) => ({ id: String(serial), ttlMs: 1, remainingMs: 1, keyed: false }),
+      onEnd: () => ends++,
+    });
+    expect([[...walk].length, ends]).toEqual([3, 1]);
+    walk.return();
+    expect([walk.next().done, ends]).toEqual([true, 1]);
   });
 
   it('ends although leases come faster than they are read', () => {
@@ -298,6 +335,7 @@ describe('a dump', () => {
     ['a TTL above the largest', { ...good, id: '2', ttlMs: TTL_MAX + 1 }, LimitExceededError],
     ['more left than was granted', { ...good, id: '2', remainingMs: 101 }, RangeError],
     ['less than nothing left', { ...good, id: '2', remainingMs: -1 }, RangeError],
+    ['what is left as text', { ...good, id: '2', remainingMs: '5' as never }, RangeError],
     ['what is left unsaid', { ...good, id: '2', remainingMs: Number.NaN }, RangeError],
     ['keyed that is no boolean', { ...good, id: '2', keyed: 1 }, TypeError],
   ])('with %s is refused whole', (_, bad, error) => {

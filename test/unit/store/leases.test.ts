@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ClosedError, LeaseLostError, LeaseNotFoundError, type Store } from '../../../src/mod.ts';
+import { ClosedError, LeaseLostError, LeaseNotFoundError, type Operation, type Store } from '../../../src/mod.ts';
 import type { VirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { openTestStore, Reader, settle } from './fixture.ts';
 
@@ -53,6 +53,22 @@ const LOOKS: readonly Look[] = [
   ],
   ['watch', async (store) => void (await store.watch({ key: 'k' }, { initial: true }).next()).value?.events[0]],
 ];
+
+describe('the lease of a key alone', () => {
+  it('goes with a key that its own transaction deletes', async () => {
+    const { store, clock } = await openTestStore<string>();
+    const put = (key: string): Operation<string> => ({ type: 'put', key, value: 'x', ttlMs: 100 });
+    await store.txn({
+      then: [
+        { type: 'txn', then: [put('a'), put('c')] },
+        { type: 'txn', then: [{ type: 'delete', start: 'a', end: 'c' }] },
+      ],
+    });
+    expect([store.get('a'), (await store.leases()).length]).toEqual([undefined, 1]);
+    await clock.advance(100);
+    expect([store.get('c'), store.stats().leases]).toEqual([undefined, 0]);
+  });
+});
 
 describe('M31: what is due comes first', () => {
   it.each(LOOKS)('%s sees nothing of a key whose lease is due', async (_name, look) => {
