@@ -2,7 +2,6 @@ import { pushVersion, roomInHistory } from './history';
 import { setLive } from './key-index';
 import { BARE_HEAD, headWord, isKey, keyBucket, NO_HEAD } from './keys';
 import { NOTHING, pushEntry, roomForEntry } from './revision-log';
-import { OUTPUT_WORDS, outputPointer } from './scratch';
 import { Status } from './status';
 import { LOW_BITS, markReplaced, roomForVersion, TOP_BIT, writeVersion } from './versions';
 
@@ -44,28 +43,4 @@ export function append(keyId: i32, commit: f64, mod: f64, create: f64, version: 
   newest = commit;
   if (wasLive == tombstone) setLive(key, !tombstone);
   return slot;
-}
-
-/** Numbers of one change in the input region: key u32, version u32, tombstone u32, nothing, mod f64, create f64. */
-const CHANGE_BYTES: usize = 32;
-
-/**
- * Appends the changes of one commit that lie at `pointer`, at most a page of results, in their order; their slots go to
- * the output. Answers Ok; Full or Invalid when one of them is: nothing is changed, if room for all was reserved.
- */
-export function appendMany(pointer: usize, count: u32, commit: f64): i32 {
-  if (count > OUTPUT_WORDS || !(commit >= newest)) return Status.Invalid;
-  const end = pointer + <usize>count * CHANGE_BYTES;
-  for (let at = pointer; at < end; at += CHANGE_BYTES) {
-    const keyId = load<i32>(at);
-    if (!isKey(keyId) || headWord(<u32>keyId) == BARE_HEAD) return Status.Invalid;
-  }
-  let output = outputPointer();
-  for (let at = pointer; at < end; at += CHANGE_BYTES, output += 4) {
-    const isTombstone = load<u32>(at, 8) != 0;
-    const slot = append(load<i32>(at), commit, load<f64>(at, 16), load<f64>(at, 24), load<u32>(at, 4), 0, isTombstone);
-    if (slot < 0) return slot;
-    store<i32>(output, slot);
-  }
-  return Status.Ok;
 }

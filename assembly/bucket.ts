@@ -14,7 +14,7 @@
  */
 
 const SLASHES: u32 = 4;
-const SLASH: u32 = 0x2f;
+export const SLASH: u32 = 0x2f;
 /** Of FNV-1a, 32 bits. */
 const BASIS: u32 = 0x811c9dc5;
 const PRIME: u32 = 0x01000193;

@@ -89,11 +89,6 @@ export function compactStep(revision: f64, budget: u32): i32 {
   return Status.Ok;
 }
 
-/** Entries at C that are swept already, for `verify`. */
-export function sweptEntries(): u32 {
-  return swept;
-}
-
 /** Lets the oldest entries leave, `count` or `most` of them; answers how many. */
 function leave(count: u32, most: u32): u32 {
   const total = count < most ? count : most;

@@ -33,7 +33,7 @@ export { findKey, internKey, liveKeyCount } from './key-index';
 export { insertKey, keyAtRank, listKeys, listKeysMore, rankOf, removeKey } from './key-list';
 export { headSlot, keyCount, keyLength, keyPointer } from './keys';
 export { reserve } from './reserve';
-export { append, appendMany } from './append';
+export { append } from './append';
 export { slotAt } from './history';
 export {
   commitRevision,

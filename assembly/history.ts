@@ -29,7 +29,7 @@ import { commitOf, isVersionOf, LOW_BITS, TOP_BIT } from './versions';
  * be walked from its end. Several versions may share a commit (store:C12); the last one counts.
  *
  * Compaction takes from the front, and does not even look at the key: it would visit each key many times, at a cache
- * miss each time. Whoever uses the vector next *trims* it, by what the slots at its front have become:
+ * miss each time. Whoever uses the vector next *trims* it, in place, by what the slots at its front have become:
  *
  * ```text
  *   freed 4, 6t     | start 2 | count 3 | .  .  [free] [of bar] [8] . |  -> trim ->  | start 4 | count 1 |
@@ -37,7 +37,9 @@ import { commitOf, isVersionOf, LOW_BITS, TOP_BIT } from './versions';
  *
  * A freed slot holds no version or one of another key. Before a version is added the vector is trimmed, so it is never
  * this key that got the slot, and none is in the vector twice. When the newest version leaves the log a large vector is
- * released at once. A trimmed vector slides back when it is full and a third of it is empty in front.
+ * released at once. A trimmed vector slides back when it is full and a third of it is empty in front; one that is nearly
+ * empty moves to a smaller block when a version is added, never when one is read: a block for the move is memory that
+ * `reserve` may have promised to an append.
  */
 
 const COUNT: usize = 4;
@@ -106,12 +108,10 @@ export function versionAt(keyId: u32, index: u32): i32 {
   return load<i32>(slots(vector) + ((<usize>index) << 2));
 }
 
-/** Index of the key's first version with commit >= `revision` (its length when there is none). */
-export function firstSince(keyId: u32, revision: f64): u32 {
+/** Index of the key's first version with commit >= `revision`, or `length`, which is what `historyLength` says. */
+export function firstSince(keyId: u32, length: u32, revision: f64): u32 {
   let low: u32 = 0;
-  let high = historyLength(keyId);
-  if (high == 0) return 0;
-  if (commitOf(versionAt(keyId, high - 1)) < revision) return high;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >> 1;
     if (commitOf(versionAt(keyId, middle)) < revision) low = middle + 1;
@@ -148,7 +148,10 @@ export function roomInHistory(keyId: u32): bool {
   if (vector == 0) return moveVector(keyId, 0, 0);
   const start = startOf(vector);
   const count = load<u32>(vector, COUNT);
-  if (start + count < roomOfClass(vectorClass(vector))) return true;
+  const room = roomOfClass(vectorClass(vector));
+  // Without memory for the smaller block it stays where it is.
+  if (room >= SHRINK_ROOM_MIN && count * SHRINK_FACTOR < room && moveVector(keyId, vector, count)) return true;
+  if (start + count < room) return true;
   if (start <= count >> 1) return moveVector(keyId, vector, count);
   slideBack(vector);
   return true;
@@ -192,18 +195,18 @@ export function noteFreed(): void {
   }
 }
 
-/** Skips the freed versions at the front of the vector; answers the vector. */
+/** Skips the freed versions at the front of the vector, for which it needs no memory; answers the vector. */
 function trim(keyId: u32): usize {
   const vector = olderVector(keyId);
-  if (vector == 0 || load<u32>(vector, EPOCH) == epoch) return vector;
-  return skipFreed(keyId, vector);
+  if (vector != 0 && load<u32>(vector, EPOCH) != epoch) skipFreed(keyId, vector);
+  return vector;
 }
 
-function skipFreed(keyId: u32, vector: usize): usize {
+function skipFreed(keyId: u32, vector: usize): void {
   store<u32>(vector, epoch, EPOCH);
   const count = load<u32>(vector, COUNT);
   const base = slots(vector);
-  if (count == 0 || isVersionOf(load<i32>(base), keyId)) return vector;
+  if (count == 0 || isVersionOf(load<i32>(base), keyId)) return;
   let freed: u32 = 1;
   let high = count;
   while (freed < high) {
@@ -218,9 +221,6 @@ function skipFreed(keyId: u32, vector: usize): usize {
     store<u32>(vector, load<u32>(vector) + (freed << 8));
   }
   store<u32>(vector, count - freed, COUNT);
-  const room = roomOfClass(vectorClass(vector));
-  if (room >= SHRINK_ROOM_MIN && (count - freed) * SHRINK_FACTOR < room) moveVector(keyId, vector, count - freed);
-  return olderVector(keyId);
 }
 
 /** Address of the first slot of a vector. */

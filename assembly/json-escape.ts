@@ -1,4 +1,4 @@
-import { Char } from './json-text';
+import { Char, writeControlEscape } from './json-text';
 
 /**
  * The text of a long string that the host has put into the input region, without quotes and as it is, becomes that of a
@@ -28,7 +28,7 @@ export function countEscapes(from: usize, length: usize): usize {
     const inside = length - offset < 16 ? (1 << (<i32>(length - offset))) - 1 : 0xffff;
     const bytes = v128.load(from + offset);
     replaced |= i8x16.bitmask(i8x16.eq(bytes, i8x16.splat(REPLACEMENT_LEAD))) & inside;
-    const special = specialBytes(bytes) & inside;
+    const special = escapedBytes(bytes) & inside;
     if (special == 0) continue;
     extra += <usize>popcnt<i32>(special) + 4 * <usize>popcnt<i32>(controlBytes(bytes) & inside);
   }
@@ -47,7 +47,7 @@ export function writeEscapes(from: usize, length: usize, extra: usize): void {
   while (true) {
     const bytes = v128.load(at);
     v128.store(to, bytes);
-    const special = specialBytes(bytes);
+    const special = escapedBytes(bytes);
     const plain: usize = special == 0 ? 16 : <usize>ctz<i32>(special);
     at += plain;
     to += plain;
@@ -61,17 +61,12 @@ function writeEscape(code: u32, to: usize): usize {
     store<u16>(to, <u16>(Char.Backslash | (code << 8)));
     return to + 2;
   }
-  // "\u00" and two digits.
-  store<u32>(to, 0x3030755c);
-  const low = code & 15;
-  store<u8>(to, <u8>(0x30 + (code >> 4)), 4);
-  store<u8>(to, <u8>(low < 10 ? 0x30 + low : 0x57 + low), 5);
-  return to + 6;
+  return writeControlEscape(to, code);
 }
 
 /** A bit for every byte that needs an escape. */
 @inline
-function specialBytes(bytes: v128): i32 {
+function escapedBytes(bytes: v128): i32 {
   return i8x16.bitmask(
     v128.or(
       v128.or(i8x16.eq(bytes, i8x16.splat(<i8>Char.Quote)), i8x16.eq(bytes, i8x16.splat(<i8>Char.Backslash))),

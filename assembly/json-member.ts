@@ -143,7 +143,8 @@ function compareNames(a: Member, b: Member, mode: u32): i32 {
   return <i32>a.length - <i32>b.length;
 }
 
-let nextCharacter: usize = 0;
+/** Behind what `nextRank` has read. */
+let next: usize = 0;
 
 function compareCharacters(a: Member, b: Member): i32 {
   let x = a.key;
@@ -151,52 +152,30 @@ function compareCharacters(a: Member, b: Member): i32 {
   const xEnd = x + a.length;
   const yEnd = y + b.length;
   while (x < xEnd && y < yEnd) {
-    if (load<u8>(x) == load<u8>(y) && <u32>load<u8>(x) - 1 < 0x5b) {
-      x++;
-      y++;
-      continue;
-    }
-    const xRank = characterRank(x);
-    x = nextCharacter;
-    const yRank = characterRank(y);
-    y = nextCharacter;
+    const xRank = nextRank(x);
+    x = next;
+    const yRank = nextRank(y);
+    y = next;
     if (xRank != yRank) return xRank < yRank ? -1 : 1;
   }
   return <i32>(x < xEnd) - <i32>(y < yEnd);
 }
 
 /**
- * A number per character that orders as UTF-16 units do: U+0000..DFFF, then what needs a pair (its first unit is
- * D800..DBFF; lone ones can only be in text that is dropped), then U+E000..FFFF.
+ * A number for the escape or the byte at `at` that orders as UTF-16 units do. Bytes order so already, except that those
+ * of U+E000..FFFF, which begin with 0xEE and 0xEF, come after what needs a pair (first unit D800..DBFF), which begins
+ * with 0xF0 to 0xF4.
  */
-function characterRank(at: usize): u32 {
-  const lead = <u32>load<u8>(at);
-  if (lead == 0x5c) return escapeRank(at);
-  if (lead < 0x80) {
-    nextCharacter = at + 1;
-    return lead;
-  }
-  if (lead < 0xe0) {
-    nextCharacter = at + 2;
-    return ((lead & 0x1f) << 6) | tail(at, 1);
-  }
-  if (lead < 0xf0) {
-    nextCharacter = at + 3;
-    const point = ((lead & 0x0f) << 12) | (tail(at, 1) << 6) | tail(at, 2);
-    return point < 0xe000 ? point : point + 0x110000;
-  }
-  nextCharacter = at + 4;
-  return ((lead & 0x07) << 18) | (tail(at, 1) << 12) | (tail(at, 2) << 6) | tail(at, 3);
-}
-
-@inline
-function tail(at: usize, offset: usize): u32 {
-  return <u32>load<u8>(at + offset) & 0x3f;
+function nextRank(at: usize): u32 {
+  const code = <u32>load<u8>(at);
+  if (code == 0x5c) return escapeRank(at);
+  next = at + 1;
+  return (code & 0xfe) == 0xee ? code + 0x10 : code;
 }
 
 /** Canonical escapes only: two bytes, or `\u00` with two lower-case digits. */
 function escapeRank(at: usize): u32 {
-  nextCharacter = at + 2;
+  next = at + 2;
   switch (load<u8>(at, 1)) {
     case 0x62:
       return 0x08;
@@ -209,7 +188,7 @@ function escapeRank(at: usize): u32 {
     case 0x72:
       return 0x0d;
     case 0x75: {
-      nextCharacter = at + 6;
+      next = at + 6;
       const digit = <u32>load<u8>(at, 5);
       return ((<u32>load<u8>(at, 4) - 0x30) << 4) + (digit < 0x61 ? digit - 0x30 : digit - 0x57);
     }

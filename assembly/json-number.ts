@@ -137,16 +137,7 @@ const EXPONENT_MAX: i64 = 308;
 const EXPONENT_CAP: i64 = 1 << 40;
 
 /** The digits of 2^1024 - 2^970, half-way between the largest double and 2^1024: from here on, rounding gives Infinity. */
-const INFINITY_FROM: usize = memory.data<u8>([
-  1, 7, 9, 7, 6, 9, 3, 1, 3, 4, 8, 6, 2, 3, 1, 5, 8, 0, 7, 9, 3, 7, 2, 8, 9, 7, 1, 4, 0, 5, 3, 0, 3, 4, 1, 5, 0, 7, 9,
-  9, 3, 4, 1, 3, 2, 7, 1, 0, 0, 3, 7, 8, 2, 6, 9, 3, 6, 1, 7, 3, 7, 7, 8, 9, 8, 0, 4, 4, 4, 9, 6, 8, 2, 9, 2, 7, 6, 4,
-  7, 5, 0, 9, 4, 6, 6, 4, 9, 0, 1, 7, 9, 7, 7, 5, 8, 7, 2, 0, 7, 0, 9, 6, 3, 3, 0, 2, 8, 6, 4, 1, 6, 6, 9, 2, 8, 8, 7,
-  9, 1, 0, 9, 4, 6, 5, 5, 5, 5, 4, 7, 8, 5, 1, 9, 4, 0, 4, 0, 2, 6, 3, 0, 6, 5, 7, 4, 8, 8, 6, 7, 1, 5, 0, 5, 8, 2, 0,
-  6, 8, 1, 9, 0, 8, 9, 0, 2, 0, 0, 0, 7, 0, 8, 3, 8, 3, 6, 7, 6, 2, 7, 3, 8, 5, 4, 8, 4, 5, 8, 1, 7, 7, 1, 1, 5, 3, 1,
-  7, 6, 4, 4, 7, 5, 7, 3, 0, 2, 7, 0, 0, 6, 9, 8, 5, 5, 5, 7, 1, 3, 6, 6, 9, 5, 9, 6, 2, 2, 8, 4, 2, 9, 1, 4, 8, 1, 9,
-  8, 6, 0, 8, 3, 4, 9, 3, 6, 4, 7, 5, 2, 9, 2, 7, 1, 9, 0, 7, 4, 1, 6, 8, 4, 4, 4, 3, 6, 5, 5, 1, 0, 7, 0, 4, 3, 4, 2,
-  7, 1, 1, 5, 5, 9, 6, 9, 9, 5, 0, 8, 0, 9, 3, 0, 4, 2, 8, 8, 0, 1, 7, 7, 9, 0, 4, 1, 7, 4, 4, 9, 7, 7, 9, 2,
-]);
+const INFINITY_FROM: usize = memory.data(309);
 const INFINITY_DIGITS: usize = 309;
 
 /**
@@ -164,6 +155,7 @@ function isInfinite(start: usize, end: usize): bool {
   const position = first < dot ? <i64>(dot - first) - 1 : <i64>dot - <i64>first;
   const exponent = position + readExponent(mantissaEnd, end);
   if (exponent != EXPONENT_MAX) return exponent > EXPONENT_MAX;
+  computeInfinity();
   let at = first;
   for (let index: usize = 0; index < INFINITY_DIGITS; index++, at++) {
     if (at == dot) at++;
@@ -172,6 +164,23 @@ function isInfinite(start: usize, end: usize): bool {
     if (digit != limit) return digit > limit;
   }
   return true;
+}
+
+/** Writes `INFINITY_FROM`, (2^54 - 1) * 2^970, by doubling 1; once. */
+function computeInfinity(): void {
+  const last = INFINITY_FROM + INFINITY_DIGITS - 1;
+  if (load<u8>(last) != 0) return;
+  store<u8>(last, 1);
+  for (let power = 1; power <= 1024; power++) {
+    let carry: u32 = 0;
+    for (let at = last; at >= INFINITY_FROM; at--) {
+      const double = ((<u32>load<u8>(at)) << 1) + carry;
+      carry = <u32>(double > 9);
+      store<u8>(at, <u8>(double - carry * 10));
+    }
+    // A power of two does not end in zero.
+    if (power == 54) store<u8>(last, load<u8>(last) - 1);
+  }
 }
 
 /** The value of `e+12` at `[at, end)`; 0 when there is none. */

@@ -18,14 +18,15 @@ import { copyBytes } from './json-text';
  */
 
 /** Text that may be moved per input byte; typical objects need less than one. */
-const MOVES_A_BYTE: usize = 32;
+const MOVES_A_BYTE: u64 = 32;
 
-let moveBudget: usize = 0;
+/** 64 bits: the product of a text's length does not fit in 32. */
+let moveBudget: u64 = 0;
 /** Set when the budget is gone: the canonical text is then not one, and the caller canonicalises another way. */
 export let moveBudgetSpent: bool = false;
 
 export function resetMoves(length: usize): void {
-  moveBudget = length * MOVES_A_BYTE + 4096;
+  moveBudget = <u64>length * MOVES_A_BYTE + 4096;
   moveBudgetSpent = false;
 }
 
@@ -166,11 +167,11 @@ function rewriteMembers(base: usize, top: usize, start: usize, end: usize): usiz
     if (member.gone != 0 || member.key - 1 != cursor) break;
     cursor = member.end;
   }
-  if (moveBudgetSpent || end - cursor > moveBudget) {
+  if (moveBudgetSpent || <u64>(end - cursor) > moveBudget) {
     moveBudgetSpent = true;
     return end;
   }
-  moveBudget -= end - cursor;
+  moveBudget -= <u64>(end - cursor);
   let scratch = end;
   for (; place < top; place += MEMBER) {
     const member = memberAt(place);

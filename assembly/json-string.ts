@@ -1,5 +1,5 @@
 import { Fault, fail } from './json-fault';
-import { Char, setWritten, written } from './json-text';
+import { Char, setWritten, writeControlEscape, written } from './json-text';
 
 /**
  * Strings: validated, and copied with the spelling RFC 8785 asks for (the one of `JSON.stringify`).
@@ -215,12 +215,7 @@ function writeControl(to: usize, point: i32): usize {
     store<u16>(to, <u16>(Char.Backslash | (short << 8)));
     return to + 2;
   }
-  // "\u00" and two digits; the first digit can only be 0 or 1.
-  store<u32>(to, 0x3030755c);
-  const digit = point & 15;
-  store<u8>(to, <u8>(0x30 + (point >> 4)), 4);
-  store<u8>(to, <u8>(digit < 10 ? 0x30 + digit : 0x57 + digit), 5);
-  return to + 6;
+  return writeControlEscape(to, point);
 }
 
 /** Copies characters outside ASCII. */

@@ -45,6 +45,15 @@ export function isDigit(code: u32): bool {
   return code - <u32>Char.Zero < 10;
 }
 
+/** Writes `\u00` and the two digits of a control character; returns the byte after it. */
+export function writeControlEscape(to: usize, code: u32): usize {
+  store<u32>(to, 0x3030755c);
+  const low = code & 15;
+  store<u8>(to, <u8>(0x30 + (code >> 4)), 4);
+  store<u8>(to, <u8>(low < 10 ? 0x30 + low : 0x57 + low), 5);
+  return to + 6;
+}
+
 @inline
 export function writeComma(to: usize): usize {
   store<u8>(to, Char.Comma);

@@ -1,5 +1,5 @@
-import { bucketLength, bucketOf } from './bucket';
-import { commonPrefix, compareBytes } from './bytes';
+import { bucketLength, bucketOf, SLASH } from './bucket';
+import { compareBytes } from './bytes';
 import { countOf, keyWordAt, nextOf, search } from './index-page';
 import { findKey, liveKeyCount } from './key-index';
 import { isLive, keyBlock, keyBucket, keyLimit } from './keys';
@@ -39,7 +39,6 @@ let firstLeaf: usize = 0;
 let firstIndex: u32 = 0;
 let lastLeaf: usize = 0;
 let bucket: u32 = 0;
-let hasBucket: bool = false;
 
 export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32): RangeKind {
   start = pointer;
@@ -49,7 +48,6 @@ export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32
   isMarked = false;
   compared = 0;
   markAfter = COMPARED_MIN;
-  hasBucket = false;
   if (lengthOfEnd < 0) {
     point = findKey(start, startLength);
     kind = point < 0 ? RangeKind.Empty : RangeKind.Point;
@@ -62,8 +60,8 @@ export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32
 }
 
 /**
- * Whether all keys of the range are known to have one bucket, `rangeBucket`: the first and the end of them share the
- * directory, or the end is the first text behind it.
+ * Whether all keys of the range are known to have one bucket, then `rangeBucket`: the first and the end of them share the
+ * directory, or the end is the first text behind it. To be asked once for a request: finding out reads the range's bytes.
  *
  * ```text
  *   /registry/pods/default/        to /registry/pods/default0         yes
@@ -72,19 +70,18 @@ export function openRange(pointer: usize, lengthOfStart: usize, lengthOfEnd: i32
  * ```
  */
 export function findBucket(): bool {
-  if (hasBucket) return true;
   if (kind == RangeKind.Point) {
     bucket = keyBucket(<u32>point);
-    hasBucket = true;
-  } else if (kind == RangeKind.Between) {
-    const length = bucketLength(start, startLength);
-    if (length == 0 || endLength < length) return false;
-    const shared = commonPrefix(start, length, end, length);
-    // The directory ends with a slash, and behind that comes 0.
-    hasBucket = shared == length || (shared == length - 1 && endLength == length && load<u8>(end + shared) == 0x30);
-    bucket = bucketOf(start, length);
+    return true;
   }
-  return hasBucket;
+  if (kind != RangeKind.Between) return false;
+  const length = bucketLength(start, startLength);
+  if (length == 0 || endLength < length) return false;
+  bucket = bucketOf(start, length);
+  if (compareBytes(start, length - 1, end, length - 1) != 0) return false;
+  // The directory ends with a slash, and behind that comes 0.
+  const last = load<u8>(end + length - 1);
+  return last == SLASH || (last == SLASH + 1 && endLength == length);
 }
 
 export function rangeBucket(): u32 {

@@ -48,6 +48,8 @@ const PATIENCE_MAX: u32 = 0x07ffffff;
 const BUCKET_BULK: u32 = 16;
 
 let filter: i32 = 0;
+/** All keys of the range have one bucket: reading the log is comparing buckets. */
+let isBucketed: bool = false;
 /** Entries to read in vain before the index is asked again, in this request: what the last asking cost. */
 let patience: u32 = PATIENCE_MIN;
 /** Keys asked by the last `earliestSince`. */
@@ -64,8 +66,7 @@ let replayMost: u32 = 0;
 /** Smallest commit >= `from` with a matching event, 0 when there is none. */
 export function nextCommit(pointer: usize, startLength: usize, endLength: i32, from: f64, eventFilter: i32): f64 {
   openRange(pointer, startLength, endLength);
-  filter = eventFilter;
-  patience = PATIENCE_MIN;
+  openScan(eventFilter);
   if (rangeKind() == RangeKind.Point) {
     // The base version of a key may be older than the log.
     const commit = firstOf(pointKey(), from > firstCommit() ? from : firstCommit());
@@ -114,8 +115,7 @@ export function replay(
   most: u32,
 ): u32 {
   openRange(pointer, startLength, endLength);
-  filter = eventFilter;
-  patience = PATIENCE_MIN;
+  openScan(eventFilter);
   lastRead = -1;
   replayed = 0;
   replayMost = most == 0 ? 1 : most;
@@ -181,11 +181,17 @@ function matches(slot: i32): bool {
   return passes(word) && contains(word & LOW_BITS);
 }
 
+/** Begins a request that calls `findMatch`, after `openRange`. */
+function openScan(eventFilter: i32): void {
+  filter = eventFilter;
+  patience = PATIENCE_MIN;
+  isBucketed = findBucket();
+}
+
 /** Index of the first matching entry in [index, length), or the length. */
 function findMatch(index: u32): u32 {
   const length = logLength();
   if (rangeKind() == RangeKind.Empty) return length;
-  const isBucketed = findBucket();
   // In entries read one by one; of those that only their bucket is looked at, as many as cost the same.
   const bulk: u32 = isBucketed ? BUCKET_BULK : 1;
   let missed: u32 = 0;
@@ -239,7 +245,7 @@ function firstOf(keyId: u32, from: f64): f64 {
   // Most keys have not changed since: one look at the newest version settles it.
   if (isNoVersion(head) || commitOf(<i32>(head & LOW_BITS)) < from) return Infinity;
   const length = historyLength(keyId);
-  for (let index = firstSince(keyId, from); index < length; index++) {
+  for (let index = firstSince(keyId, length, from); index < length; index++) {
     const slot = versionAt(keyId, index);
     if (passes(keyWordOf(slot))) return commitOf(slot);
   }

@@ -64,7 +64,10 @@ function hold(bytes: usize, count: u32): bool {
 /** First growth of the largest vectors, and what growth can follow within the same commit. */
 function holdVectors(events: u32): bool {
   let left = events;
-  for (let sizeClass = classBelow(classCount()); sizeClass > 0 && left > 0; sizeClass = classBelow(sizeClass)) {
+  let sizeClass = classCount();
+  while (left > 0) {
+    sizeClass = classBelow(sizeClass);
+    if (sizeClass == 0) break;
     const vectors = min<u32>(vectorsOfClass(sizeClass), left);
     if (!hold(grownBytes(roomOfClass(sizeClass)), vectors)) return false;
     left -= vectors;

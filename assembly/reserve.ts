@@ -89,7 +89,10 @@ function innersAhead(leaves: u32): u32 {
 /** What replaces the largest `events` vectors in use, if each of them is full. */
 function outgrownVectors(events: u32): u64 {
   let bytes: u64 = 0;
-  for (let sizeClass = classBelow(classCount()); sizeClass > 0 && events > 0; sizeClass = classBelow(sizeClass)) {
+  let sizeClass = classCount();
+  while (events > 0) {
+    sizeClass = classBelow(sizeClass);
+    if (sizeClass == 0) break;
     const vectors = least(vectorsOfClass(sizeClass), events);
     bytes += <u64>vectors * grownBytes(roomOfClass(sizeClass));
     events -= vectors;

@@ -184,14 +184,16 @@ function checkKeys(): void {
     const length = historyLength(keyId);
     versions += length;
     check(isNoVersion(headWord(keyId)) == (length == 0), 12);
+    let before: i32 = -1;
     for (let index: u32 = 0; index < length; index++) {
       const slot = versionAt(keyId, index);
       check(isVersion(slot) && (keyWordOf(slot) & LOW_BITS) == keyId, 11);
       if (failure != 0) return;
-      if (index > 0) check(commitOf(versionAt(keyId, index - 1)) <= commitOf(slot), 12);
+      check(before < 0 || commitOf(before) <= commitOf(slot), 12);
       check((isReplaced(slot) != 0) == index < length - 1, 21);
-      if (index == length - 1) check((keyWordOf(slot) & TOP_BIT) == (headWord(keyId) & TOP_BIT), 12);
+      before = slot;
     }
+    check(before < 0 || (keyWordOf(before) & TOP_BIT) == (headWord(keyId) & TOP_BIT), 12);
   }
   check(used == keyCount(), 13);
   check(versions == versionCount(), 15);
@@ -239,18 +241,17 @@ function checkEntry(index: u32): void {
   const keyId = word & LOW_BITS;
   check(load<u32>(slotsFrom(index)) == (<u32>slot | (word & TOP_BIT)), 16);
   check(load<u32>(bucketsFrom(index)) == keyBucket(keyId), 22);
-  for (let place = historyLength(keyId); place > 0; place--) {
-    const other = versionAt(keyId, place - 1);
-    if (other != slot) {
-      check(commitOf(other) >= commitOf(slot), 17);
-      continue;
-    }
-    const before = place > 1 ? versionAt(keyId, place - 2) : -1;
-    const isPut = before >= 0 && (keyWordOf(before) & TOP_BIT) == 0;
-    check(load<u32>(replacesFrom(index)) == (isPut ? <u32>before : NOTHING), 22);
-    return;
+  let place = historyLength(keyId);
+  let other: i32 = -1;
+  while (place > 0) {
+    other = versionAt(keyId, --place);
+    if (other == slot) break;
+    check(commitOf(other) >= commitOf(slot), 17);
   }
-  check(false, 17);
+  check(other == slot, 17);
+  const before = place > 0 ? versionAt(keyId, place - 1) : -1;
+  const isPut = before >= 0 && (keyWordOf(before) & TOP_BIT) == 0;
+  check(load<u32>(replacesFrom(index)) == (isPut ? <u32>before : NOTHING), 22);
 }
 
 function checkFree(): void {

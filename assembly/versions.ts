@@ -279,9 +279,11 @@ function distance(commit: f64, revision: f64): u32 {
   return back >= 0 && back < <f64>NONE && floor<f64>(back) == back ? <u32>back : FAR;
 }
 
-/** Header chunks that `count` more version chunks take. */
+/** Header chunks that `count` more version chunks take. There is one to spare when memory was out after it. */
 export function headerChunksFor(count: u32): u32 {
-  return (chunkCount(versionTable) + count + CHUNK_RECORDS - 1) / CHUNK_RECORDS - chunkCount(headerTable);
+  const need = (chunkCount(versionTable) + count + CHUNK_RECORDS - 1) / CHUNK_RECORDS;
+  const have = chunkCount(headerTable);
+  return need > have ? need - have : 0;
 }
 
 function addOpenChunk(): bool {

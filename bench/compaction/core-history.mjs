@@ -15,9 +15,6 @@
  * @property {(revision: number, budget: number) => { freedSlots: Uint32Array, droppedKeys: Uint32Array, entries: number, done: boolean }} compactStep
  */
 
-/** Log entries a step is asked for; the core takes as many as it can report. */
-const BUDGET = 8192;
-
 /** The core, with its index, versions and log, as the store has it. */
 export class CoreHistory {
   #core;
@@ -51,14 +48,15 @@ export class CoreHistory {
    *
    * @param {number} revision
    * @param {Uint32Array} freed
+   * @param {number} stepEntries log entries a step takes
    * @returns {{ count: number, longestMs: number }}
    */
-  compact(revision, freed) {
+  compact(revision, freed, stepEntries) {
     let count = 0;
     let longestMs = 0;
     for (;;) {
       const start = performance.now();
-      const { freedSlots, done } = this.#core.compactStep(revision, BUDGET);
+      const { freedSlots, done } = this.#core.compactStep(revision, stepEntries);
       freed.set(freedSlots, count);
       count += freedSlots.length;
       longestMs = Math.max(longestMs, performance.now() - start);

@@ -22,6 +22,8 @@ export const needsCore = true;
 const EVENTS = 1_000_000;
 const KEYS = 100_000;
 const UP_TO = 900_000;
+/** Log entries of a step, for everybody who has steps: as many as the core can report at once. */
+export const STEP_ENTRIES = 1363;
 /** Filling everybody takes seconds. */
 const ROUNDS_MAX = 5;
 /** Keys and revisions asked for after it. */
@@ -62,7 +64,11 @@ export function compactCase(caseName, createCore, steps, size = { keys: KEYS, ev
     roundsMax: ROUNDS_MAX,
     subject: contestant('plimsoll', () => {
       const state = new CoreHistory(createCore(), history);
-      return { state, compact: (freed) => state.compact(size.upTo, freed), eventOf: (slot) => state.eventOf(slot) };
+      return {
+        state,
+        compact: (freed) => state.compact(size.upTo, freed, STEP_ENTRIES),
+        eventOf: (slot) => state.eventOf(slot),
+      };
     }),
     peers: [
       contestant('Map<string, Rev[]>', () => {
@@ -80,7 +86,7 @@ export function compactCase(caseName, createCore, steps, size = { keys: KEYS, ev
       }),
       contestant('typed-array JS', () => {
         const state = new TypedHistory(history);
-        return { state, compact: (freed) => state.compact(size.upTo, freed) };
+        return { state, compact: (freed) => state.compact(size.upTo, freed, STEP_ENTRIES) };
       }),
     ],
   };

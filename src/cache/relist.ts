@@ -62,6 +62,6 @@ function isEqual<V, K extends Key>(mvcc: Mvcc<V, K>, change: Change): boolean {
 
 function liveTexts<V, K extends Key>(mvcc: Mvcc<V, K>): string[] {
   const all = mvcc.resolve({ prefix: mvcc.keys.key('') }, 'apply a list');
-  const slots = mvcc.state.slots(all, mvcc.window.revision, 0).slice();
+  const slots = mvcc.state.slots(all, mvcc.window.revision, 0);
   return Array.from(slots, (slot) => mvcc.state.textAt(slot));
 }

@@ -1,6 +1,6 @@
 /**
  * The exports of the core module as TypeScript sees them: the mirror of `assembly/exports.ts` (a test compares the
- * names). Only files of `src/core/` touch these; everything above uses `Core` and `EssenceCore`.
+ * names). Only files of `src/core/` touch these; what lies above uses `Core`, `KeyIndex` and the essence hasher.
  */
 export interface MemoryExports {
   readonly memory: WebAssembly.Memory;
@@ -80,8 +80,6 @@ export interface KeyLogExports {
     lease: number,
     tombstone: number,
   ): number;
-  /** Changes of one commit at `pointer`, 32 bytes each: key, version, tombstone, nothing, mod f64, create f64. */
-  appendMany(pointer: number, count: number, commit: number): number;
   headSlot(keyId: number): number;
   slotAt(keyId: number, revision: number): number;
   commitRevision(slot: number): number;
@@ -122,6 +120,9 @@ export interface KeyLogExports {
 }
 
 export interface CoreExports extends MemoryExports, EssenceExports, KeyLogExports {}
+
+/** The largest number that arrives in the core as itself; more is a smaller one there. */
+export const U32_MAX = 0xffffffff;
 
 /** Status codes of `assembly/status.ts`. */
 export const STATUS_OK = 0;

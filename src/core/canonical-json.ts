@@ -1,13 +1,8 @@
 import { LimitExceededError, ValueError } from '../types/errors.ts';
-import { canonicalString, DEPTH_MAX } from './canonical-text.ts';
+import { canonicalString, DEPTH_MAX, PARTS_MAX } from './canonical-text.ts';
 import { ANNOTATION_MARKERS, annotationPrefixLength, isRemovedPrefix, type RuleNode } from './essence-rules.ts';
 import { jsonPointer } from './json-pointer.ts';
 
-/**
- * Members and elements one walk may visit, so that a value that shares parts cannot unfold without end. A JSON text of
- * as many is 20 MB at the very least; the pieces of text of a walk take about 100 bytes each until it ends.
- */
-const PARTS_MAX = 2 ** 22;
 /** UTF-16 units of canonical text; below what any engine allows a string to have. */
 const TEXT_UNITS_MAX = 2 ** 28;
 

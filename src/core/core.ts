@@ -2,7 +2,7 @@ import type { ByteRange } from '../types/backend.ts';
 import { InvariantError, StoreFullError } from '../types/errors.ts';
 import { invariant } from '../types/invariant.ts';
 import type { KeyLogExports } from './abi.ts';
-import { STATUS_FULL, STATUS_INVALID, STATUS_NOT_FOUND, STATUS_OK } from './abi.ts';
+import { STATUS_FULL, STATUS_INVALID, STATUS_NOT_FOUND, STATUS_OK, U32_MAX } from './abi.ts';
 import { CoreInstance, type CoreOptions } from './instance.ts';
 import { KeyWriter } from './key-writer.ts';
 
@@ -30,15 +30,6 @@ export interface CompactStep {
   readonly entries: number;
   /** Nothing is left to do for this revision. */
   readonly done: boolean;
-}
-
-/** One change of a commit, for `appendAll`. */
-export interface CoreChange {
-  readonly keyId: number;
-  readonly mod: number;
-  readonly create: number;
-  readonly version: number;
-  readonly tombstone: boolean;
 }
 
 /** What the core's memory is used for, in bytes: an account of all that is claimed (`assembly/account.ts`). */
@@ -75,7 +66,7 @@ export interface CoreStats {
 }
 
 /**
- * Keys, their versions and the revision log, in one WebAssembly instance. The only user of `KeyLogExports`.
+ * Keys, their versions and the revision log, in one WebAssembly instance.
  *
  * ```text
  *   key bytes --internKey--> key id --append--> slot       the caller keeps values in an array by slot
@@ -153,32 +144,6 @@ export class Core {
   ): number {
     const slot = this.#exports.append(keyId, commit, mod, create, version, lease, tombstone ? 1 : 0);
     return slot >= 0 ? slot : this.#slotOrFull(slot, `append revision ${commit} to key ${keyId}`);
-  }
-
-  /**
-   * `append` for all changes of one commit: a call for 4,096 of them instead of one each. Their slots, in order. Reserves
-   * for itself and so ends what `reserve` promised before; throws `StoreFullError` with nothing changed.
-   */
-  appendAll(commit: number, changes: readonly CoreChange[]): Uint32Array {
-    const action = `append revision ${commit}`;
-    const most = this.#instance.exports.outputWords();
-    this.reserve(action, { events: changes.length, newKeys: 0, newKeyBytes: 0 });
-    const slots = new Uint32Array(changes.length);
-    for (let from = 0; from < changes.length; from += most) {
-      const part = changes.slice(from, from + most);
-      const pointer = this.#instance.input(part.length * CHANGE_BYTES, action);
-      const words = this.#instance.words();
-      const numbers = new DataView(words.buffer, pointer, part.length * CHANGE_BYTES);
-      for (const [index, { keyId, mod, create, version, tombstone }] of part.entries()) {
-        const at = index * CHANGE_BYTES;
-        words.set([keyId, version, tombstone ? 1 : 0], (pointer + at) >>> 2);
-        numbers.setFloat64(at + 16, mod, true);
-        numbers.setFloat64(at + 24, create, true);
-      }
-      this.#slotOrFull(this.#exports.appendMany(pointer, part.length, commit), action);
-      slots.set(this.#instance.output(part.length), from);
-    }
-    return slots;
   }
 
   /** Slot of the newest version, which may be a tombstone; -1 for a key without versions. */
@@ -350,8 +315,5 @@ export class Core {
   }
 }
 
-const U32_MAX = 0xffffffff;
-/** One change of `appendAll` in the input region. */
-const CHANGE_BYTES = 32;
 /** Words in front of what a step of compaction reports. */
 const STEP_HEADER_WORDS = 5;

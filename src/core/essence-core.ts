@@ -15,7 +15,7 @@ import { EssenceWriter, NOT_WRITTEN } from './essence-writer.ts';
 import { CoreInstance } from './instance.ts';
 
 /**
- * The essence part of the core: the only user of `EssenceExports`. One instance holds one set of rules, and its scratch
+ * The essence part of the core: how texts and values get into it and digests out. One instance holds one set of rules, and its scratch
  * regions stay as large as the largest text it has seen; dropping it gives all of that back.
  *
  * A digest of a small object takes less than a microsecond, so this file keeps views and pointers, where others ask for

@@ -119,8 +119,9 @@ class CoreEssenceHasher implements EssenceHasher {
   }
 
   /**
-   * The canonical text of a document the core found valid but left undecided (numbers with exponents or of more than
-   * 15 digits): only the runtime converts those the way `JSON.parse` does.
+   * The canonical text of a document the core found valid but left undecided: numbers with exponents or of more than 15
+   * digits, which only the runtime converts the way `JSON.parse` does, or objects in objects whose members would have to
+   * be moved more often than its budget allows (`assembly/json-order.ts`). The bounds of a value apply.
    */
   #reparse(length: number, action: string): string {
     return canonicalJson(JSON.parse(this.#core.input(length)), this.#rules.root, action);

@@ -1,4 +1,4 @@
-import { DEPTH_MAX } from './canonical-text.ts';
+import { DEPTH_MAX, PARTS_MAX } from './canonical-text.ts';
 import type { RuleNode } from './essence-rules.ts';
 
 /** Where a writer writes: a region of the core's memory, at most `TEXT_BYTES_MAX` large. */
@@ -15,9 +15,8 @@ export interface TextRegion {
 /** What no writer answers as a length. */
 export const NOT_WRITTEN = -1;
 
-/** A value of so much text, or with so many members and elements, is left to `canonical-json.ts`, which has the bounds. */
+/** A value of so much text, or of more than `PARTS_MAX` parts, is left to `canonical-json.ts`, which has the bounds. */
 const TEXT_BYTES_MAX = 2 ** 28;
-const PARTS_MAX = 2 ** 22;
 /** From this length on a string is encoded and escaped as a whole: below, the calls for it cost more. */
 const LONG_CHARS_MIN = 64;
 

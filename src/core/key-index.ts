@@ -1,6 +1,6 @@
 import { InvariantError, StoreFullError } from '../types/errors.ts';
 import { invariant } from '../types/invariant.ts';
-import { STATUS_FULL, STATUS_OK } from './abi.ts';
+import { STATUS_FULL, STATUS_OK, U32_MAX } from './abi.ts';
 import { CoreInstance, type CoreOptions } from './instance.ts';
 import { KeyWriter } from './key-writer.ts';
 
@@ -23,7 +23,7 @@ export interface KeyIndexOptions extends CoreOptions {
  *
  * Ids are small integers; that of a deleted key is given out again. Lists are views on the core's memory, valid until
  * the next call, while they fit into one page of its output. Throws `StoreFullError`, with nothing changed, when a new
- * key would pass the memory limit; nothing else needs memory. Keys are well-formed text.
+ * key would pass the memory limit; nothing else needs memory of the core. Keys are well-formed text.
  */
 export class KeyIndex {
   readonly #instance: CoreInstance;
@@ -74,7 +74,7 @@ export class KeyIndex {
   list(start: string, end: string, limit = 0): Uint32Array {
     const length = this.#keys.writeText(start, end, 'list keys');
     const { exports } = this.#instance;
-    const count = exports.listKeys(this.#keys.pointer, length, this.#keys.endLength, limit);
+    const count = exports.listKeys(this.#keys.pointer, length, this.#keys.endLength, Math.min(limit, U32_MAX));
     return this.#instance.pages(count, () => exports.listKeysMore());
   }
 
@@ -87,10 +87,12 @@ export class KeyIndex {
       const page = this.list(from, end, size);
       const last = page.at(-1);
       if (last === undefined) return;
-      // The smallest text behind the last key, read before the caller can write.
+      // Read before the caller can write: a write that grows the memory leaves the page no length, and may take the key.
+      const isLast = page.length < size;
+      // The smallest text behind the last key.
       from = `${this.keyOf(last)}\0`;
       yield page;
-      if (page.length < size) return;
+      if (isLast) return;
     }
   }
 

@@ -10,8 +10,8 @@ import type { CoreInstance } from './instance.ts';
  *   range     | start | end |                end directly behind start
  * ```
  *
- * The input region is made large enough for any range when a long key is stored, so that no read needs memory: an end
- * that is longer than every key stored is cut off behind so many bytes, which moves it over no key.
+ * The input region is made large enough for any range when a long key is stored, so that no read needs memory: a key or
+ * an end that is longer than every key stored is cut off behind so many bytes, which moves it over no key.
  */
 export class KeyWriter {
   /** Where the last key or range begins. */
@@ -45,22 +45,22 @@ export class KeyWriter {
     this.#longest = bytes;
   }
 
-  /** Writes one key and returns its length in bytes. Throws `StoreFullError`. */
+  /** Writes a key to look for, cut as the end of a range is, and returns its length in bytes. */
   write(key: string | Uint8Array, action: string): number {
-    if (typeof key !== 'string') return this.#writeBytes(key, undefined, action);
-    // A longer string is encoded first: the input region then needs its true length, not three times as much.
-    if (key.length * 3 > this.#regionBytes) return this.#writeBytes(this.#encoder.encode(key), undefined, action);
-    this.pointer = this.#regionPointer;
-    return this.#encoder.encodeInto(key, this.#fresh()).written;
+    if (typeof key === 'string' && this.#fits(key)) return this.#writeShort(key);
+    return this.#writeBytes(this.#cut(this.#bytesOf(key)), undefined, action);
   }
 
-  /** As `write`, for a key that will be stored: what `reserve` says holds afterwards. */
+  /** Writes a key that will be stored: what `reserve` says holds afterwards. Throws `StoreFullError`. */
   writeNew(key: string | Uint8Array, action: string): number {
-    const length = this.write(key, action);
-    if (length <= this.#longest) return length;
-    this.reserve(length, action);
-    // Making room may have moved the region.
-    return this.write(key, action);
+    if (typeof key === 'string' && this.#fits(key)) {
+      const length = this.#writeShort(key);
+      this.reserve(length, action);
+      return length;
+    }
+    const bytes = this.#bytesOf(key);
+    this.reserve(bytes.length, action);
+    return this.#writeBytes(bytes, undefined, action);
   }
 
   /** Writes a range, sets `endLength`, and returns the length of its start. */
@@ -90,6 +90,21 @@ export class KeyWriter {
     const length = this.#encoder.encodeInto(start, region).written;
     this.endLength = this.#encoder.encodeInto(end, region.subarray(length)).written;
     return length;
+  }
+
+  /** Whether the key region takes the key whatever its characters are. */
+  #fits(key: string): boolean {
+    return key.length * 3 <= this.#regionBytes;
+  }
+
+  #writeShort(key: string): number {
+    this.pointer = this.#regionPointer;
+    return this.#encoder.encodeInto(key, this.#fresh()).written;
+  }
+
+  /** A longer string is encoded first: the input region then needs its true length, not three times as much. */
+  #bytesOf(key: string | Uint8Array): Uint8Array {
+    return typeof key === 'string' ? this.#encoder.encode(key) : key;
   }
 
   #cut(bound: Uint8Array): Uint8Array {

@@ -128,7 +128,7 @@ export class Mvcc<V, K extends Key> {
   /** Everything there is now, as the first batch of list + watch (M28); one batch also when empty. */
   initial(range: ResolvedRange): WatchBatch<V, K> {
     const { revision } = this.state.window;
-    const slots = this.state.slots(range, revision, 0).slice();
+    const slots = this.state.slots(range, revision, 0);
     const events: WatchEvent<V, K>[] = [];
     for (const slot of slots) events.push(Object.freeze({ type: 'put', kv: this.kv(slot) }));
     return Object.freeze({ revision, initial: true, events: Object.freeze(events) });

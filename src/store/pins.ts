@@ -46,7 +46,7 @@ interface Held {
  * ```text
  *   #byRevision   8 backup | 9 export | 9 audit          the first one is where compaction stops
  *   #byBound      audit 1000 | backup 7000 | export ...  the first one is broken next, when #grown passes its number
- *   #grown        0 ..... 400 ..... 900                  bytes that commits have added since there were pins
+ *   #grown        0 ..... 400 ..... 900                  bytes that commits have added while there were pins
  * ```
  *
  * A commit costs one addition and one comparison, whatever the number of pins. Promised: a pin ends once; its signal
@@ -57,6 +57,7 @@ export class Pins {
   readonly #options: PinsOptions;
   readonly #byRevision: Held[] = [];
   readonly #byBound: Held[] = [];
+  /** Only differences are looked at, and these are exact for nine petabytes: it need not begin anew. */
   #grown = 0;
   #orders = 0;
 
@@ -170,7 +171,6 @@ export class Pins {
     held.cancel();
     this.#byRevision.splice(place(this.#byRevision, held, byRevision), 1);
     this.#byBound.splice(place(this.#byBound, held, byBound), 1);
-    if (this.size === 0) this.#grown = 0;
     return true;
   }
 }

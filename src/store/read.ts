@@ -45,16 +45,14 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   data.checkCovers(resolved, action);
   checkOptions(request, REQUEST_NAMES, action);
   const selection = prepareSelection(request, action);
-  let { revision } = request;
+  let { revision = 0 } = request;
   if (request.continue !== undefined) {
     if (!isAscending(selection)) throw new TypeError(`Cannot ${action}: continue needs rows in ascending key order`);
     const position = parseContinue(request.continue, action);
     if (!mvcc.keys.isText(position.text)) throw new RangeError(`Cannot ${action}: the continue token is malformed`);
     if (!isOf(position, data)) throw new IdentityChangedError(action, data.epoch);
-    if (revision !== undefined && !Number.isSafeInteger(revision)) {
-      throw new RangeError(`Cannot ${action}: the revision is not a safe integer`);
-    }
-    if (revision !== undefined && revision > 0 && revision !== position.revision) {
+    if (!Number.isSafeInteger(revision)) throw new RangeError(`Cannot ${action}: the revision is not a safe integer`);
+    if (revision > 0 && revision !== position.revision) {
       throw new RangeError(
         `Cannot ${action}: the continue token is for revision ${position.revision}, not ${revision}`,
       );
@@ -91,8 +89,7 @@ function plainRows<V, K extends Key>(
   at: Revision,
   limit: number,
 ): SelectedRows {
-  // Copied: making rows calls the core, which reuses the view.
-  const slots = mvcc.state.slots(range, at, limit).slice();
+  const slots = mvcc.state.slots(range, at, limit);
   // A page that is not full holds all there is, which spares the second walk.
   const count = limit === 0 || slots.length < limit ? slots.length : mvcc.state.count(range, at);
   return { slots, count, more: count > slots.length };
@@ -106,7 +103,7 @@ function selectedRows<V, K extends Key>(
   selection: PreparedSelection,
 ): SelectedRows {
   const { state, core, values } = mvcc;
-  const rows = Array.from(state.slots(range, at, 0).slice(), (slot) => ({
+  const rows = Array.from(state.slots(range, at, 0), (slot) => ({
     slot,
     createRevision: core.createRevision(slot),
     modRevision: core.modRevision(slot),
@@ -143,11 +140,12 @@ function formatContinue({ epoch, identity }: DataSet, revision: Revision, text: 
 
 function parseContinue(token: string, action: string): Position {
   const match = typeof token === 'string' ? /^(\d{1,16}):([^:]*):(\d{1,16}):(.+)$/.exec(token) : null;
-  const revision = Number(match?.[3]);
-  if (match === null || !Number.isSafeInteger(revision) || revision < 1) {
+  const [, epoch, identity = '', digits, text = ''] = match ?? [];
+  // NaN without a match.
+  const revision = Number(digits);
+  if (!Number.isSafeInteger(revision) || revision < 1) {
     throw new RangeError(`Cannot ${action}: the continue token is malformed`);
   }
-  const [, epoch, identity = '', , text = ''] = match;
   try {
     return { epoch: Number(epoch), identity: decodeURIComponent(identity), revision, text: decodeURIComponent(text) };
   } catch (error) {

@@ -43,10 +43,12 @@ export interface NotedCommit {
   readonly changes: { readonly length: number };
 }
 
+/** One commit that is kept, and the one after it. */
 interface Kept {
   readonly revision: Revision;
   readonly bytes: number;
   readonly at: number;
+  next: Kept | undefined;
 }
 
 const LIMITS = { events: 1, bytes: 0, ageMs: 0 } as const;
@@ -74,22 +76,33 @@ export interface RetentionKeeperOptions {
   readonly compactTo: (oldest: Revision) => void;
 }
 
-/** Says after each commit which is the oldest one to keep. Only `bytes` and `ageMs` cost an entry per commit. */
+/**
+ * Says after each commit which is the oldest one to keep. Only `bytes` and `ageMs` cost an entry per commit:
+ *
+ * ```text
+ *   #oldest 7 ---> 8 ---> 9 #newest      7 goes when #bytes, the sum of the three, is too much, or 7 is too old; 9 stays
+ * ```
+ */
 export class RetentionKeeper {
   readonly #options: RetentionKeeperOptions;
   readonly #eventsMax: number;
+  readonly #bytesMax: number;
+  readonly #ageMsMax: number;
   /** Whether sizes have to be measured for `note`. */
   readonly needsBytes: boolean;
-  /** Oldest first, from `#head` on; only kept for `bytes` and `ageMs`. */
-  #kept: Kept[] = [];
-  #head = 0;
+  #oldest: Kept | undefined;
+  /** Means something while there is an oldest one. */
+  #newest: Kept | undefined;
   #bytes = 0;
   #cancel: (() => void) | undefined;
 
   constructor(options: RetentionKeeperOptions) {
+    const { events = RETENTION_EVENTS_DEFAULT, bytes, ageMs } = options.retention;
     this.#options = options;
-    this.#eventsMax = Math.floor(options.retention.events ?? RETENTION_EVENTS_DEFAULT);
-    this.needsBytes = options.retention.bytes !== undefined;
+    this.#eventsMax = Math.floor(events);
+    this.#bytesMax = bytes ?? Number.POSITIVE_INFINITY;
+    this.#ageMsMax = ageMs ?? Number.POSITIVE_INFINITY;
+    this.needsBytes = bytes !== undefined;
   }
 
   /**
@@ -101,18 +114,17 @@ export class RetentionKeeper {
     const { retention, clock } = this.#options;
     if (retention.bytes === undefined && retention.ageMs === undefined) return floor;
     if (commit.changes.length > 0) {
-      this.#kept.push({ revision: commit.revision, bytes, at: clock.now() });
-      this.#bytes += bytes;
+      this.#keep({ revision: commit.revision, bytes, at: clock.now(), next: undefined });
     }
     this.#forgetBelow(Math.max(floor, oldest));
     return Math.max(floor, this.#floorByBytesAndAge());
   }
 
+  /** Forgets what was noted, and stops the timer. What is noted afterwards may be of other data. */
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    this.#kept = [];
-    this.#head = 0;
+    this.#oldest = undefined;
     this.#bytes = 0;
   }
 
@@ -127,48 +139,45 @@ export class RetentionKeeper {
   }
 
   #floorByBytesAndAge(): Revision {
-    const { retention, clock } = this.#options;
-    const now = clock.now();
+    const now = this.#options.clock.now();
     let floor = 0;
-    while (this.#head < this.#kept.length - 1) {
-      const oldest = this.#kept[this.#head] as Kept;
-      const tooMany = retention.bytes !== undefined && this.#bytes > retention.bytes;
-      const tooOld = retention.ageMs !== undefined && now - oldest.at > retention.ageMs;
-      if (!tooMany && !tooOld) break;
-      this.#dropOldest(oldest);
-      floor = (this.#kept[this.#head] as Kept).revision;
+    let oldest = this.#oldest;
+    while (oldest?.next !== undefined && (this.#bytes > this.#bytesMax || now - oldest.at > this.#ageMsMax)) {
+      floor = oldest.next.revision;
+      oldest = this.#drop(oldest);
     }
-    this.#arm(now);
+    if (oldest?.next !== undefined) this.#arm(oldest.at + this.#ageMsMax - now);
     return floor;
+  }
+
+  #keep(commit: Kept): void {
+    if (this.#oldest === undefined) this.#oldest = commit;
+    else (this.#newest as Kept).next = commit;
+    this.#newest = commit;
+    this.#bytes += commit.bytes;
   }
 
   /** What another bound, or the user, has compacted: it counts no more, and must not pile up. */
   #forgetBelow(revision: Revision): void {
-    while (this.#head < this.#kept.length - 1) {
-      const oldest = this.#kept[this.#head] as Kept;
-      if (oldest.revision >= revision) return;
-      this.#dropOldest(oldest);
-    }
+    let oldest = this.#oldest;
+    while (oldest !== undefined && oldest.revision < revision) oldest = this.#drop(oldest);
   }
 
-  #dropOldest(oldest: Kept): void {
+  /** Returns the one that is the oldest now. */
+  #drop(oldest: Kept): Kept | undefined {
     this.#bytes -= oldest.bytes;
-    this.#head++;
-    if (this.#head > 1024 && this.#head * 2 > this.#kept.length) {
-      this.#kept = this.#kept.slice(this.#head);
-      this.#head = 0;
-    }
+    this.#oldest = oldest.next;
+    return oldest.next;
   }
 
-  /** Wakes up when the oldest kept commit becomes too old, if a newer one could take its place. */
-  #arm(now: number): void {
-    const { retention, clock, compactTo } = this.#options;
-    if (retention.ageMs === undefined || this.#cancel !== undefined || this.#kept.length - this.#head < 2) return;
-    const oldest = this.#kept[this.#head] as Kept;
-    this.#cancel = clock.after(Math.max(0, oldest.at + retention.ageMs - now) + 1, () => {
+  /** Wakes up when the oldest commit, which a newer one can take the place of, is too old: in so many ms it is not yet. */
+  #arm(leftMs: number): void {
+    const { clock, compactTo } = this.#options;
+    if (leftMs === Number.POSITIVE_INFINITY || this.#cancel !== undefined) return;
+    this.#cancel = clock.after(leftMs + 1, () => {
       this.#cancel = undefined;
       const floor = this.#floorByBytesAndAge();
-      if (floor > 0) compactTo(floor);
+      if (floor !== 0) compactTo(floor);
     });
   }
 }

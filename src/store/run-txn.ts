@@ -53,8 +53,9 @@ export class Branch<V, K extends Key> {
     const previous = this.#live(put.text);
     const { lease: wanted } = put;
     const own = wanted.type === 'own' ? { lease: this.#grantOwn(wanted.ttlMs) } : undefined;
-    const lease = own?.lease ?? (wanted.type === 'id' ? wanted.id : (previous?.lease ?? '0'));
-    const cell = put.ignoreValue ? previous?.cell : put.cell;
+    // What a put keeps is there (`checkPut`).
+    const lease = own?.lease ?? (wanted.type === 'id' ? wanted.id : (previous as Change).lease);
+    const cell = put.ignoreValue ? (previous as Change).cell : put.cell;
     this.#change(putChange({ text: put.text, cell, lease }, this.#revision, previous));
     const prevKv = put.prevKv && previous !== undefined ? { prevKv: this.#kv(previous) } : undefined;
     return { type: 'put', ...prevKv, ...own };
@@ -89,8 +90,7 @@ export class Branch<V, K extends Key> {
   /** The common case, for which the keys alone will do. */
   #deleteStored(range: ResolvedRange): number {
     const { state, window } = this.#mvcc;
-    // Copied: reading the text of a slot calls the core, which reuses the view.
-    const slots = state.slots(range, window.revision, 0).slice();
+    const slots = state.slots(range, window.revision, 0);
     for (const slot of slots) this.#change(tombstone(state.textAt(slot), this.#revision));
     return slots.length;
   }
@@ -116,7 +116,7 @@ export class Branch<V, K extends Key> {
   }
 
   #storedRows(range: ResolvedRange, revision: Revision): Change[] {
-    const slots = this.#mvcc.state.slots(range, revision, 0).slice();
+    const slots = this.#mvcc.state.slots(range, revision, 0);
     return Array.from(slots, (slot) => this.#stored(slot));
   }
 

@@ -47,7 +47,7 @@ function operationBytes(operation: PreparedOperation, measure: Measure): number 
   }
 }
 
-/** The end of a prefix was not sent. */
+/** The end of a prefix was not sent. An interval has one, of no bytes if nothing is above it. */
 function rangeBytes({ kind, bytes }: ResolvedRange): number {
-  return bytes.start.length + (kind === 'interval' ? (bytes.end?.length ?? 0) : 0);
+  return bytes.start.length + (kind === 'interval' ? (bytes.end as Uint8Array).length : 0);
 }

@@ -42,13 +42,13 @@ export class SizeLedger {
 
   /** The next change of the commit has its slot. */
   add(slot: number): void {
-    const bytes = this.#coming.pop() ?? 0;
+    const bytes = this.#coming.pop() as number;
     this.#bytesBySlot[slot] = bytes;
     this.#total += bytes;
   }
 
+  /** A slot that has been added; it is free until it is added again. */
   free(slot: number): void {
-    this.#total -= this.#bytesBySlot[slot] ?? 0;
-    this.#bytesBySlot[slot] = 0;
+    this.#total -= this.#bytesBySlot[slot] as number;
   }
 }

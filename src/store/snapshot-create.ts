@@ -113,7 +113,6 @@ function* commits<V, K extends Key>(
   for (let from = Math.max(compactRevision, 1); from <= revision; from = commit + 1) {
     // A copy: the view is gone with the next call.
     const page = state.slotsFrom(from, PAGE_ENTRIES).slice();
-    if (page.length === 0) break;
     for (const slot of page) {
       const at = core.commitRevision(slot);
       if (at > revision) break;
@@ -124,6 +123,7 @@ function* commits<V, K extends Key>(
       }
       if (length.isOver(writer.change(slot))) yield;
     }
+    // There is none any more, or only those that came later.
     if (commit < from) break;
   }
   if (commit > 0) writer.end();

@@ -53,6 +53,6 @@ export const VERSION_MAX: number = 2 ** 32 - 2 ** 20;
 const OPEN = 'open a store from a snapshot';
 
 /** The error of everything that is wrong with the bytes. */
-export function badSnapshot(reason: string, cause?: unknown): SnapshotError {
-  return new SnapshotError(OPEN, reason, cause === undefined ? {} : { cause });
+export function badSnapshot(reason: string, options: { readonly cause?: unknown } = {}): SnapshotError {
+  return new SnapshotError(OPEN, reason, options);
 }

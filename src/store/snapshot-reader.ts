@@ -80,7 +80,7 @@ export class SnapshotReader {
       return this.#decoder.decode(bytes);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      throw badSnapshot('a text in the snapshot is not UTF-8', error);
+      throw badSnapshot('a text in the snapshot is not UTF-8', { cause: error });
     }
   }
 }

@@ -27,8 +27,8 @@ import { rowUnits, StepLength } from './snapshot-steps.ts';
 import { checkForm, SnapshotValues } from './snapshot-values.ts';
 
 const OPEN = 'open a store from a snapshot';
-/** Rows that are published together; their order among themselves means nothing any more. */
-const ROWS_MAX = 1024;
+/** Entries of the log that are given back at once. */
+const ENTRIES_MAX = 1024;
 /** Work for a row or a change: it is checked, published, and leaves the log again. */
 const ROW_UNITS = 3;
 /** More for one that has a lease. */
@@ -51,9 +51,9 @@ export interface Restored {
 }
 
 /**
- * Brings an empty state to that of a snapshot, in steps. The rows come first, each at the revision of its put; they leave the
- * log at once, as they had left the log of the old store. Then the commits, as if they were made now, so that retention
- * may trim what it does not want to keep.
+ * Brings an empty state to that of a snapshot, in steps. The rows come first, those of one step as one commit: nobody can
+ * read what was before the last of them. They leave the log at once, as they had left the log of the old store. Then the
+ * commits, as if they were made now, so that retention may trim what it does not want to keep.
  *
  * Throws `SnapshotError` for bytes that are no snapshot of such a store, and `StoreFullError`. Nobody may use the state then.
  */
@@ -78,7 +78,7 @@ export function* restoreSteps<V, K extends Key>(
   }
   yield* restoreRows(mvcc, header, reader, length);
   yield* restoreCommits(target, header, reader, length);
-  while (!state.compactStep(ROWS_MAX)) yield;
+  while (!state.compactStep(ENTRIES_MAX)) yield;
   state.window.advance(header.revision);
   const { identity, wallTimeMs } = header;
   return { identity, wallTimeMs, leases, attached: reader.attached };
@@ -103,18 +103,17 @@ function* restoreRows<V, K extends Key>(
   for (let row = reader.row(compactRevision); row !== undefined; row = reader.row(compactRevision)) {
     if (row.modRevision < revision)
       throw badSnapshot('the rows of the snapshot are not in the order of their revisions');
-    if (row.modRevision > revision || changes.length === ROWS_MAX) flush();
     revision = row.modRevision;
     if (state.hasKey(row.text) || texts.has(row.text)) throw badSnapshot('a key of the snapshot has two rows');
     changes.push(row);
     texts.add(row.text);
     if (!length.isOver(reader.units)) continue;
     flush();
-    while (!state.compactStep(ROWS_MAX)) yield;
+    while (!state.compactStep(ENTRIES_MAX)) yield;
     yield;
   }
   flush();
-  while (!state.compactStep(ROWS_MAX)) yield;
+  while (!state.compactStep(ENTRIES_MAX)) yield;
 }
 
 function* restoreCommits<V, K extends Key>(
@@ -123,7 +122,7 @@ function* restoreCommits<V, K extends Key>(
   reader: RowReader<V, K>,
   length: StepLength,
 ): Generator<void, void> {
-  let last = Math.max(compactRevision, 1) - 1;
+  let last = compactRevision - 1;
   for (let revision = reader.revision(); revision !== END; revision = reader.revision()) {
     if (revision <= last) throw badSnapshot('the commits of the snapshot are not in the order of their revisions');
     if (revision > newest) throw badSnapshot(`a commit of the snapshot is above its revision ${newest}`);
@@ -260,7 +259,7 @@ class RowReader<V, K extends Key> {
 
   #attach(text: string, lease: LeaseId): void {
     if (lease !== '0') this.attached.set(text, lease);
-    else if (this.attached.size > 0) this.attached.delete(text);
+    else this.attached.delete(text);
   }
 }
 

@@ -7,7 +7,7 @@ const SORT_UNITS = 0.5;
 const MERGE_UNITS = 0.05;
 
 /**
- * The places of the ranks in ascending order of rank, in steps: runs first, then twice as long ones merged from two, until
+ * The places of the ranks in ascending order of rank, equal ones as they come, in steps: runs first, then twice as long ones merged from two, until
  * there is one.
  *
  * ```text
@@ -24,7 +24,7 @@ export function* sortedPlaces(ranks: Float64Array, length: StepLength): Generato
     run.sort((a, b) => rank(a) - rank(b));
     if (length.isOver(run.length * SORT_UNITS)) yield;
   }
-  let other = new Uint32Array(order.length > RUN ? order.length : 0);
+  let other = new Uint32Array(order.length);
   for (let width = RUN; width < order.length; width *= 2) {
     for (let start = 0; start < order.length; start += width * 2) {
       const middle = Math.min(start + width, order.length);

@@ -51,15 +51,15 @@ export class StepRunner {
   run<T>(steps: Iterator<void, T>, { signal, onEnd }: StepOptions = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       let cancel = () => {};
-      const end = (): boolean => {
-        if (!this.#jobs.delete(job)) return false;
+      const end = () => {
+        if (!this.#jobs.delete(job)) return;
         cancel();
         onEnd?.();
-        return true;
       };
       const job: Job = {
         fail: (error) => {
-          if (end()) reject(error);
+          end();
+          reject(error);
         },
       };
       const next = () => {
@@ -69,7 +69,10 @@ export class StepRunner {
           if (step.done !== true) {
             // A getter of a shared value may have closed the store.
             if (this.#jobs.has(job)) cancel = this.#clock.after(0, next);
-          } else if (end()) resolve(step.value);
+          } else {
+            end();
+            resolve(step.value);
+          }
         } catch (error) {
           job.fail(error);
         }

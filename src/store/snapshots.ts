@@ -12,11 +12,14 @@ import { StepRunner } from './snapshot-steps.ts';
 /** What a lease has left after a restore, if it had that much: time for its holder to hear of the new store. */
 const GRACE_MS = 1000;
 
+/** Somebody who does not read them to their end has to say so. */
+type LeaseDumps = IterableIterator<LeaseDump> & { return(): unknown };
+
 export interface SnapshotsOptions<V, K extends Key> {
   readonly mvcc: Mvcc<V, K>;
   readonly clock: Clock;
-  /** The one of the store: who needs memory has to find there what was held back. */
-  readonly compactor: Pick<Compactor, 'start' | 'sliceNow'>;
+  /** The one of the store: who needs memory has to find there what was held back, and commits look there. */
+  readonly compactor: Pick<Compactor, 'start'>;
 }
 
 /**
@@ -30,8 +33,7 @@ export class Snapshots<V, K extends Key> {
   readonly #mvcc: Mvcc<V, K>;
   readonly #clock: Clock;
   readonly #runner: StepRunner;
-  readonly #compactor: Pick<Compactor, 'start' | 'sliceNow'>;
-  #isClosed = false;
+  readonly #compactor: Pick<Compactor, 'start'>;
 
   constructor({ mvcc, clock, compactor }: SnapshotsOptions<V, K>) {
     this.#mvcc = mvcc;
@@ -41,7 +43,7 @@ export class Snapshots<V, K extends Key> {
   }
 
   create(
-    store: { readonly identity: string; readonly leases: () => IterableIterator<LeaseDump> },
+    store: { readonly identity: string; readonly leases: () => LeaseDumps },
     signal: AbortSignal | undefined,
   ): Promise<Uint8Array> {
     const mvcc = this.#mvcc;
@@ -49,9 +51,9 @@ export class Snapshots<V, K extends Key> {
     const leases = store.leases();
     const release = mvcc.state.hold(mvcc.window.compactRevision);
     const onEnd = () => {
-      leases.return?.();
+      leases.return();
       release();
-      if (!this.#isClosed) this.#compactor.start();
+      this.#compactor.start();
     };
     const steps = snapshotSteps({ mvcc, identity: store.identity, wallTimeMs, leases });
     return this.#runner.run(steps, { signal, onEnd });
@@ -70,13 +72,11 @@ export class Snapshots<V, K extends Key> {
 
   /** Gives up the snapshots that are being made, for a commit that needs the memory now; `false` if there is none. */
   giveWay({ max, limit }: StoreFullError): boolean {
-    if (!this.#runner.fail(new StoreFullError('create a snapshot', max, { limit }))) return false;
-    while (this.#compactor.sliceNow());
-    return true;
+    return this.#runner.fail(new StoreFullError('create a snapshot', max, { limit }));
   }
 
+  /** What is given up starts the compactor: who closes the store stops it after. */
   close(): void {
-    this.#isClosed = true;
     this.#runner.fail(new ClosedError('create a snapshot'));
   }
 }

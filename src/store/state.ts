@@ -178,7 +178,7 @@ export class VersionedState {
         this.#texts[id] = '';
       }
       left -= step.entries;
-      if (step.done || left <= 0 || step.entries === 0) return step.done;
+      if (step.done || left <= 0) return step.done;
     }
   }
 
@@ -199,9 +199,9 @@ export class VersionedState {
     return slot >= 0 && this.#core.commitRevision(slot) === commit;
   }
 
-  /** Live slots of a range in key order at a readable revision. A view: valid until the next call of the core. */
+  /** Live slots of a range in key order at a readable revision. A copy: the view of the core is gone with its next call. */
   slots(range: ResolvedRange, revision: Revision, limit: number): Uint32Array {
-    return range.empty ? new Uint32Array(0) : this.#core.range(range.bytes, revision, limit);
+    return range.empty ? new Uint32Array(0) : this.#core.range(range.bytes, revision, limit).slice();
   }
 
   count(range: ResolvedRange, revision: Revision): number {

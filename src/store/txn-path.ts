@@ -66,7 +66,7 @@ function holds<V, K extends Key>(mvcc: Mvcc<V, K>, compare: PreparedCompare): bo
   const { range } = compare;
   const { revision } = mvcc.window;
   if (range.kind === 'point') return slotHolds(mvcc, compare, mvcc.state.slotOf(range.text, revision));
-  const slots = mvcc.state.slots(range, revision, 0).slice();
+  const slots = mvcc.state.slots(range, revision, 0);
   return slots.length === 0 ? slotHolds(mvcc, compare, -1) : slots.every((slot) => slotHolds(mvcc, compare, slot));
 }
 

@@ -50,12 +50,11 @@ export async function runUpdate<V, K extends Key, R>(
       value = await (signal === undefined ? fn(run) : untilAborted(fn(run), signal));
     } catch (error) {
       // The snapshot went while the function ran: the next run has a newer one.
-      if (!(error instanceof CompactedError) || !run.isSnapshotGone(error) || attempts > retries) throw error;
+      if (!(error instanceof CompactedError) || !run.isOfRead(error) || attempts > retries) throw error;
       continue;
     } finally {
       run.end();
     }
-    signal?.throwIfAborted();
     checkOpen(ACTION);
     const { succeeded, revision } = await store.txn(run.request(), signal === undefined ? {} : { signal });
     if (succeeded) return { revision, value, attempts };
@@ -72,7 +71,7 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
   readonly #writes = new Map<string, Extract<Operation<V, K>, { type: 'put' | 'delete' }> & { readonly key: K }>();
   /** The revision of the first read, at which all others are; 0 before. */
   #first: Revision = 0;
-  #compacted: unknown;
+  #readError: unknown;
   #isOver = false;
 
   constructor(store: UpdatedStore<V, K>, isolation: Isolation) {
@@ -110,9 +109,9 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
     this.#isOver = true;
   }
 
-  /** Whether this error is what a read of this run has thrown because its snapshot was compacted. */
-  isSnapshotGone(error: unknown): boolean {
-    return this.#compacted === error;
+  /** Whether this error is what a read of this run has thrown, and not another one of its kind. */
+  isOfRead(error: unknown): boolean {
+    return this.#readError === error;
   }
 
   request(): { compare: Compare<V, K>[]; then: Operation<V, K>[] } {
@@ -171,7 +170,7 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
       this.#reads.set(name, { key: ownKey(key), kv });
       return kv;
     } catch (error) {
-      if (error instanceof CompactedError) this.#compacted = error;
+      this.#readError = error;
       throw error;
     }
   }

@@ -64,7 +64,7 @@ export function readValue<V>(policy: ValuePolicy<V>, cell: unknown, key: Key): V
 
 /** Short enough for a message, whatever the key. */
 function nameOf(key: Key): string {
-  const name = typeof key === 'string' ? key : `${key}`;
+  const name = String(key);
   return JSON.stringify(name.length > KEY_CHARS_MAX ? `${name.slice(0, KEY_CHARS_MAX)}...` : name);
 }
 
@@ -133,8 +133,8 @@ export class PlainValues<V> implements ValuePolicy<V> {
 
   sizeBound(cell: unknown): number {
     if (typeof cell === 'string') return cell.length * 3;
-    const known = typeof cell === 'object' && cell !== null ? this.#own.get(cell) : undefined;
-    return known ?? this.size(cell);
+    // Of no object, a weak map knows nothing.
+    return this.#own.get(cell as object) ?? this.size(cell);
   }
 }
 
@@ -297,7 +297,7 @@ export class CodecValues<V> implements ValuePolicy<V> {
   }
 
   #known(cell: unknown): { readonly value: V } | undefined {
-    return typeof cell === 'object' && cell !== null ? this.#decoded.get(cell) : undefined;
+    return this.#decoded.get(cell as object);
   }
 }
 

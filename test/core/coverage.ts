@@ -82,7 +82,6 @@ const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   keyAtRank: ['-1'],
   keyPointer: ['0'],
   append: ['-2', '-3'],
-  appendMany: ['0', '-3'],
   headSlot: ['-1', '-3'],
   slotAt: ['-1', '-3'],
   commitRevision: ['NaN'],

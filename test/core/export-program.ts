@@ -24,15 +24,6 @@ export type Step =
       readonly lease: number;
       readonly tombstone: boolean;
     }
-  | {
-      readonly do: 'append many';
-      /** Keys of one commit, and which of them are deleted if they are there. */
-      readonly changes: readonly { readonly key: number; readonly isDelete: boolean; readonly create: number }[];
-      readonly jump: number;
-      /** What is wrong with it, if something is. */
-      readonly wrong: 'nothing' | 'key' | 'commit' | 'count';
-      readonly at: number;
-    }
   | { readonly do: 'wrong append'; readonly keyId: number; readonly commit: number }
   | { readonly do: 'look'; readonly key: number; readonly back: number; readonly at: number }
   | { readonly do: 'number'; readonly of: number; readonly revision: number }
@@ -110,18 +101,6 @@ function makeStep(dice: Dice, isTight: boolean): Step {
     [
       1.5,
       () => ({ do: 'wrong append', keyId: dice.pick(STRANGE), commit: dice.pick([...STRANGE_REVISIONS, 1, 2 ** 40]) }),
-    ],
-    [
-      2,
-      () => ({
-        do: 'append many',
-        changes: Array.from({ length: dice.upTo(9) }, () => {
-          return { key: key(), isDelete: dice.chance(0.3), create: dice.pick([0, 1, 2 ** 52]) };
-        }),
-        jump: dice.pick([0, 1, 2 ** 33]),
-        wrong: dice.chance(0.7) ? 'nothing' : dice.pick(['key', 'commit', 'count']),
-        at: at(),
-      }),
     ],
     [3, () => ({ do: 'look', key: key(), back: back(), at: at() })],
     [2, () => ({ do: 'number', of: dice.pick(STRANGE), revision: dice.pick(STRANGE_REVISIONS) })],

@@ -27,8 +27,7 @@ export function runExportProgram(core: CoreExports, program: ExportProgram): voi
 }
 
 const LIMIT_MAX = 0x7fff0000;
-/** Bytes of one change in `appendMany`, and parts of the account of memory (`assembly/append.ts`, `account.ts`). */
-const CHANGE_BYTES = 32;
+/** Parts of the account of memory (`assembly/account.ts`). */
 const MEMORY_PARTS = 8;
 const NOTHING = { events: 0, newKeys: 0, keyBytes: 0, longest: 0 };
 /** Slots in a page of results; asked once, as `Core` does. */
@@ -65,9 +64,6 @@ class ExportRunner {
         break;
       case 'append':
         this.#append(step);
-        break;
-      case 'append many':
-        this.#appendMany(step);
         break;
       case 'wrong append':
         this.#wrongAppend(step.keyId, step.commit);
@@ -183,49 +179,6 @@ class ExportRunner {
     const { version, lease } = step;
     this.#slots.set(slot, this.#naive.append({ keyId, commit, mod, create, version, lease, tombstone }));
     same('headSlot', this.#e.headSlot(id), slot);
-  }
-
-  /** The changes of one commit in one call, with room for all of them made before. */
-  #appendMany({ changes, jump, wrong, at }: Extract<Step, { do: 'append many' }>): void {
-    const keyIds = changes.map(({ key }) => this.#intern(this.#key(key), 0));
-    if (keyIds.includes(-1) || this.#e.reserve(changes.length, 0, 0, 0) !== STATUS_OK) return;
-    this.#promised = NOTHING;
-    const commit = this.#commit + jump;
-    const bytes = Buffer.alloc(changes.length * CHANGE_BYTES);
-    const deleted = new Set<number>();
-    const versions = changes.map(({ isDelete, create }, index) => {
-      const keyId = keyIds[index] ?? -1;
-      // At most once for each key: what a second one would find is another question.
-      const newest = this.#naive.at(keyId, Number.POSITIVE_INFINITY);
-      const tombstone = isDelete && newest?.tombstone === false && !deleted.has(keyId) && isOnly(keyIds, keyId);
-      deleted.add(keyId);
-      const id = wrong === 'key' && index === changes.length - 1 ? -1 : (this.#ids.get(keyId) ?? -1);
-      bytes.writeInt32LE(id, index * CHANGE_BYTES);
-      bytes.writeUInt32LE(index + 1, index * CHANGE_BYTES + 4);
-      bytes.writeUInt32LE(tombstone ? 1 : 0, index * CHANGE_BYTES + 8);
-      bytes.writeDoubleLE(commit, index * CHANGE_BYTES + 16);
-      bytes.writeDoubleLE(tombstone ? 0 : create, index * CHANGE_BYTES + 24);
-      return { keyId, commit, mod: commit, create: tombstone ? 0 : create, version: index + 1, lease: 0, tombstone };
-    });
-    const pointer = this.#memory.put(bytes, at);
-    const before = this.#sizes();
-    if (wrong === 'count') {
-      same('appendMany', this.#e.appendMany(pointer, this.#pageWords + 1, commit), STATUS_INVALID);
-    } else if (wrong === 'commit' || (wrong === 'key' && changes.length > 0)) {
-      const asked = wrong === 'commit' ? (this.#newest > 0 ? this.#newest - 1 : Number.NaN) : commit;
-      same('appendMany', this.#e.appendMany(pointer, changes.length, asked), STATUS_INVALID);
-    } else {
-      same('appendMany', this.#e.appendMany(pointer, changes.length, commit), STATUS_OK);
-      const slots = [...this.#memory.output(changes.length)];
-      for (const [index, version] of versions.entries()) {
-        const slot = slots[index] ?? -1;
-        if (slot < 0 || this.#slots.has(slot)) throw new Error(`appendMany answered slot ${slot}`);
-        this.#slots.set(slot, this.#naive.append(version));
-      }
-      if (changes.length > 0) this.#commit = this.#newest = commit;
-      return;
-    }
-    same('sizes after a refusal', this.#sizes(), before);
   }
 
   /** An id that names nothing, or a commit that goes backwards: refused, with nothing changed. */
@@ -410,10 +363,6 @@ class ExportRunner {
     if (kind === 2) return { start: this.#key(start), end: this.#key(end) };
     return { start: Buffer.alloc(0), end: Buffer.alloc(0) };
   }
-}
-
-function isOnly(list: readonly number[], one: number): boolean {
-  return list.indexOf(one) === list.lastIndexOf(one);
 }
 
 const byNumber = (left: number, right: number): number => left - right;

@@ -4,7 +4,6 @@ import { createWatchedCore } from './instrumented.ts';
 
 /** How many bytes of the caller a call may read: by the positions of its arguments. */
 const LENGTHS: Readonly<Record<string, readonly number[]>> = {
-  appendMany: [1],
   internKey: [1],
   findKey: [1],
   range: [1, 2],
@@ -16,9 +15,6 @@ const LENGTHS: Readonly<Record<string, readonly number[]>> = {
   eventsAt: [1, 2],
   replay: [1, 2],
 };
-
-/** `appendMany` counts changes. */
-const CHANGE_BYTES = 32;
 
 /** Goes on with the range of the call before, whose bytes are still there. */
 const CONTINUES = new Set(['listKeysMore', 'rangeMore', 'eventsMore', 'replayMore']);
@@ -47,8 +43,7 @@ export function watchedIndex(): CoreExports {
   const wrapped = Object.entries(core).map(([name, value]) => {
     if (typeof value !== 'function') return [name, value] as const;
     const call = (...numbers: number[]): unknown => {
-      const size = name === 'appendMany' ? CHANGE_BYTES : 1;
-      const lengths = (LENGTHS[name] ?? []).map((place) => Math.max(0, numbers[place] ?? 0) * size);
+      const lengths = (LENGTHS[name] ?? []).map((place) => Math.max(0, numbers[place] ?? 0));
       const start = numbers[0] ?? 0;
       if (!CONTINUES.has(name)) given = [start, start + lengths.reduce((sum, length) => sum + length, 0), 'key'];
       isIn = true;

@@ -32,6 +32,7 @@ class IndexProgram {
       if (dice < 0.4) this.#insert(this.#key());
       else if (dice < 0.6) this.#delete(this.#key());
       else if (dice < 0.62) for (const key of this.#space) this.#random() < 0.9 ? this.#delete(key) : this.#insert(key);
+      else if (dice < 0.64) this.#turnPages();
       else this.#compare();
       if (this.#random() < 0.1) this.#index.verify();
     }
@@ -55,9 +56,40 @@ class IndexProgram {
     if (this.#ids.delete(key)) this.#sorted = undefined;
   }
 
-  #compare(): void {
+  /** Pages with writes between them, which may grow the memory: each is a list of what is then behind the one before. */
+  #turnPages(): void {
+    const [start, other, size] = [this.#key(), this.#key(), 1 + this.#below(6)];
+    const end = this.#random() < 0.5 ? '' : other;
+    let expected = this.#listed(start, end, size);
+    let isLast = false;
+    for (const page of this.#index.pages(start, end, size)) {
+      if (isLast) throw new Error('a page behind the last one');
+      same('page', [...page].join(), expected.map((text) => this.#ids.get(text)).join());
+      isLast = page.length < size;
+      const from = `${expected.at(-1)}\0`;
+      for (let writes = this.#below(8); writes > 0; writes--) {
+        if (this.#random() < 0.05) this.#insert(`${this.#key()}${'long'.repeat(this.#below(30_000))}`);
+        else if (this.#random() < 0.5) this.#insert(this.#key());
+        else this.#delete(this.#random() < 0.5 ? this.#key() : (expected.at(-1) ?? ''));
+      }
+      expected = this.#listed(from, end, size);
+    }
+    if (!isLast) same('keys behind the last page', expected.length, 0);
+  }
+
+  #listed(start: string, end: string, limit: number): readonly string[] {
+    const isInside = (text: string): boolean =>
+      compareKeyText(text, start) >= 0 && (end === '' || compareKeyText(text, end) < 0);
+    return this.#all().filter(isInside).slice(0, limit);
+  }
+
+  #all(): readonly string[] {
     this.#sorted ??= [...this.#ids.keys()].sort(compareKeyText);
-    const sorted = this.#sorted;
+    return this.#sorted;
+  }
+
+  #compare(): void {
+    const sorted = this.#all();
     const [key, start, other] = [this.#key(), this.#key(), this.#key()];
     const end = this.#random() < 0.2 ? '' : other;
     const inside = sorted.filter(

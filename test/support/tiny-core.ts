@@ -24,9 +24,13 @@ const TINY: readonly (readonly [file: string, from: string, to: string])[] = [
  * The core compiled from `assembly/` with pages of eight entries instead of hundreds, and an output of sixteen words: a
  * few hundred keys then make a tree of four levels, a log of many pages and lists of many parts, so that small programs
  * reach every split, join, borrow, wrap and continuation.
- * `edits` are further replacements, for trying what a fault in the source would do to the tests.
+ * `edits` are further replacements, for trying what a fault in the source would do to the tests. The essence, in which
+ * nothing is made tiny, is left out if not asked for: it is half of the work.
  */
-export async function compileTinyCore(edits: typeof TINY = []): Promise<WebAssembly.Module> {
+export async function compileTinyCore(
+  edits: typeof TINY = [],
+  { essence = false }: { readonly essence?: boolean } = {},
+): Promise<WebAssembly.Module> {
   const replacements = [...TINY, ...edits];
   const used = new Set<string>();
   let wasm: Uint8Array | undefined;
@@ -48,9 +52,8 @@ export async function compileTinyCore(edits: typeof TINY = []): Promise<WebAssem
         // The compiler asks for candidates; `null` says that one does not exist.
         const text = existsSync(`${ROOT}${name}`) ? await readFile(`${ROOT}${name}`, 'utf8') : null;
         const file = name.replace(/^assembly\//, '');
-        // Without the essence: it has no part in these tests.
-        const source =
-          file === 'exports.ts' ? (text?.replace(/export \{[^}]*\} from '.\/essence';/, '') ?? null) : text;
+        const isCut = file === 'exports.ts' && !essence;
+        const source = isCut ? (text?.replace(/export \{[^}]*\} from '.\/essence';/, '') ?? null) : text;
         return replacements.reduce<string | null>((result, [path, from, to]) => {
           if (path !== file || result === null || !result.includes(from)) return result;
           used.add(path + from);

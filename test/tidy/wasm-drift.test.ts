@@ -1,10 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { checkWasm, wasmDrift } from '../../tools/check-wasm.mjs';
-import { parseEmbedded, renderEmbedded } from '../../tools/embed-wasm.mjs';
+import { EMBEDDED, parseEmbedded, renderEmbedded } from '../../tools/embed-wasm.mjs';
+
+/** What a page that uses the core may have to load for it; `assembly/README.md` states what it is. */
+const GZIP_BYTES_MAX = 20_000;
 
 describe('the embedded core', () => {
   it('is what assembly/ compiles to', async () => {
     expect(await checkWasm()).toBeUndefined();
+  });
+
+  it('is at most 20,000 bytes when packed', async () => {
+    const text = await readFile(new URL(`../../${EMBEDDED}`, import.meta.url), 'utf8');
+    expect(gzipSync(parseEmbedded(text), { level: 9 }).length).toBeLessThanOrEqual(GZIP_BYTES_MAX);
   });
 
   it('is written and read without loss, whatever its length', () => {

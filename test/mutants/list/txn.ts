@@ -96,7 +96,7 @@ export const TXN_FAULTS: readonly Fault[] = [
   {
     id: 'ignore-value-loses-value',
     file: 'src/store/run-txn.ts',
-    find: 'const cell = put.ignoreValue ? previous?.cell : put.cell;',
+    find: 'const cell = put.ignoreValue ? (previous as Change).cell : put.cell;',
     replace: 'const cell = put.cell;',
     why: 'R15: ignoreValue keeps the value',
   },

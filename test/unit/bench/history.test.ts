@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MapHistory } from '../../../bench/compaction/map-history.mjs';
-import { compactCase, expectedFreed } from '../../../bench/compaction/suite.mjs';
+import { compactCase, expectedFreed, STEP_ENTRIES } from '../../../bench/compaction/suite.mjs';
+import { TypedHistory } from '../../../bench/compaction/typed-history.mjs';
 import { generateHistory } from '../../../bench/data/history.mjs';
 import { measureCase, WrongAnswerError } from '../../../bench/harness/measure.mjs';
 import { caseNames, replayCase } from '../../../bench/replay/suite.mjs';
@@ -28,6 +29,15 @@ describe('the suite compaction', () => {
     const { subject, peers } = await measureCase(benchCase, TOOLS);
     expect([subject, ...peers].map(({ rates }) => rates.length)).toEqual([2, 2, 2]);
     expect(Object.values(steps).map(({ rounds }) => rounds)).toEqual([2, 2, 2]);
+  });
+
+  it('asks for steps as long as the longest the core can do, so that its peer has the same', () => {
+    const core = new Core(coreModule());
+    const id = core.internKey('a');
+    for (let revision = 1; revision <= 3 * STEP_ENTRIES; revision++)
+      core.append(id, revision, revision, 1, 1, 0, false);
+    expect(core.compactStep(2 * STEP_ENTRIES + 1, STEP_ENTRIES).entries).toBe(STEP_ENTRIES);
+    expect(core.compactStep(2 * STEP_ENTRIES + 1, 1e6).entries).toBe(STEP_ENTRIES);
   });
 
   it.each([
@@ -63,5 +73,31 @@ describe('the suite replay', () => {
     const matches: Record<string, number> = {};
     await measureCase(replayCase(name, new Core(coreModule()), matches, { keys: 20_000, events: 40_000 }), TOOLS);
     expect(matches[name]).toBeGreaterThan(5);
+  });
+
+  it('has a peer in typed arrays that finds the events of any prefix, by a directory or not', () => {
+    const keys = [
+      'a',
+      '/',
+      '/a/b',
+      '/a/b/c',
+      '/a/b/c/d',
+      '/a/b/c/e',
+      '/a/b/cd/e',
+      '/a/b/c/e/f',
+      '/a/b/c/e/',
+      '////',
+      '///',
+    ];
+    const keyOf = Uint32Array.from({ length: 60 }, (_, event) => (event * 7) % keys.length);
+    const typed = new TypedHistory({ keys, keyOf, isDelete: new Uint8Array(60) });
+    const prefixes = new Set(keys.flatMap((key) => Array.from(key, (_, last) => key.slice(0, last + 1))));
+    // The second time shows that the first left no marks.
+    for (const prefix of [...prefixes, ...prefixes, '/a/b/x/', '/a/b/x/y', 'b']) {
+      const next = String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+      const found = typed.replay(prefix, `${prefix.slice(0, -1)}${next}`, new Uint32Array(60));
+      const expected = Array.from(keyOf.keys()).filter((event) => keys[keyOf[event] ?? 0]?.startsWith(prefix));
+      expect([prefix, Array.from(found)]).toEqual([prefix, expected]);
+    }
   });
 });

@@ -62,6 +62,92 @@ describe.each([
     index.verify();
   });
 
+  const key = (place: number): string => `key${String(place).padStart(4, '0')}`;
+
+  it.each<[string, (index: KeyIndex, page: readonly string[]) => void]>([
+    ['grows the memory', (index, page) => void index.insert(`${page[0]}${'x'.repeat(300_000)}`)],
+    [
+      'deletes the page and the key behind it',
+      (index, page) => {
+        for (const text of page) index.delete(text);
+        index.delete(key(Number(page.at(-1)?.slice(3)) + 1));
+      },
+    ],
+    [
+      'deletes all that was seen and inserts before it',
+      (index, page) => {
+        for (const text of page) index.delete(text);
+        index.insert(`a${page[0]}`);
+      },
+    ],
+    [
+      'inserts around the last key',
+      (index, page) => {
+        index.insert(`${page.at(-1)?.slice(0, -1)}`);
+        index.insert(`${page.at(-1)}\0`);
+        index.insert(`${page.at(-1)}-`);
+      },
+    ],
+    [
+      'deletes everything',
+      (index) => {
+        for (const id of [...index.list('', '')]) index.delete(index.keyOf(id));
+      },
+    ],
+  ])('turns pages to the end when what happens between them %s', (_, between) => {
+    const index = create();
+    const keys = Array.from({ length: 20 }, (_, place) => key(place));
+    // What a list of everything behind the last key had said, one page at a time.
+    const expected: string[][] = [];
+    const pages: string[][] = [];
+    for (const text of keys) index.insert(text);
+    const rest = (start: string): string[] => [...index.list(start, '', 5)].map((id) => index.keyOf(id));
+    let wanted = rest('');
+    for (const page of index.pages('', '', 5)) {
+      pages.push([...page].map((id) => index.keyOf(id)));
+      expected.push(wanted);
+      between(index, pages.at(-1) ?? []);
+      wanted = rest(`${pages.at(-1)?.at(-1)}\0`);
+    }
+    expect(pages).toEqual(expected);
+    // The last one was not full, or nothing was left behind it.
+    expect((pages.at(-1)?.length ?? 0) < 5 || wanted.length === 0).toBe(true);
+    index.verify();
+  });
+
+  it('answers about keys longer than any it has, of any length, when the memory is full', () => {
+    const index = create(1 << 18);
+    let size = 0;
+    const fill = (): void => {
+      for (;;) {
+        index.insert(key(size));
+        size++;
+      }
+    };
+    expect(fill).toThrow(StoreFullError);
+    const { claimedBytes } = index;
+    for (const length of [3, 20, 2800, 9000, 3_000_000]) {
+      const tail = 'x'.repeat(length);
+      for (const place of [0, 7, size - 1]) {
+        const text = `${key(place)}${tail}`;
+        expect([index.get(text), index.delete(text), index.rank(text)]).toEqual([-1, -1, place + 1]);
+        expect([index.count('', text), index.list(text, '').length]).toEqual([place + 1, size - place - 1]);
+      }
+      expect([index.rank(`a${tail}`), index.rank(`z${tail}`)]).toEqual([0, size]);
+    }
+    expect([index.claimedBytes, index.size]).toEqual([claimedBytes, size]);
+    index.verify();
+  });
+
+  it('takes a limit of more than 32 bits for one that nothing reaches', () => {
+    const index = create();
+    for (let place = 0; place < 9000; place++) index.insert(key(place));
+    for (const limit of [0, 9000, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 3, 2 ** 53, Number.POSITIVE_INFINITY]) {
+      expect(index.list('', '', limit).length, String(limit)).toBe(9000);
+      expect([...index.pages('', '', limit === 0 ? 7000 : limit)].flatMap((page) => [...page]).length).toBe(9000);
+    }
+  });
+
   it('has no rank below zero, above its size or between', () => {
     const index = create();
     for (let place = 0; place < 600; place++) index.insert(String(place).padStart(4, '0'));

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { OpenStoreOptions } from '../../../src/open-store.ts';
 import { jsonCodec, textCodec } from '../../../src/store/codecs.ts';
 import { measuredCopy } from '../../../src/store/json-data.ts';
 import { DEFAULT_LIMITS } from '../../../src/store/limits.ts';
+import { PlainValues } from '../../../src/store/values.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { LimitExceededError, StoreFullError } from '../../../src/types/errors.ts';
 import type { Limits } from '../../../src/types/limits.ts';
@@ -336,6 +337,20 @@ describe('what a value is measured as', () => {
     await store.put('k', text(100));
     await store.txn({ then: [{ type: 'put', key: 'k', value: undefined, ignoreValue: true }, put('b', text(8))] });
     expect(store.get('k')).toMatchObject({ version: 2, value: text(100) });
+  });
+
+  it('a request is measured only if it might be too large', async () => {
+    for (const [value, isMeasured] of [
+      // A unit may be 3 bytes: 3 of the key and 9 of the value, and 3 more.
+      ['xxx', false],
+      ['xxxx', true],
+    ] as const) {
+      const size = vi.spyOn(PlainValues.prototype, 'size');
+      const { store } = await openTestStore<unknown>({ limits: { txnBytes: 12 } });
+      await store.txn({ then: [put('k', value)] });
+      expect(size.mock.calls.length > 0, value).toBe(isMeasured);
+      size.mockRestore();
+    }
   });
 
   it('the error of a large request has its whole size', async () => {

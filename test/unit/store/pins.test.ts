@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenStoreOptions } from '../../../src/open-store.ts';
 import { textCodec } from '../../../src/store/codecs.ts';
+import { Pins } from '../../../src/store/pins.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createCommitHistory } from '../../../src/testing/commit-history.ts';
+import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import {
   ClosedError,
   CompactedError,
@@ -58,11 +60,14 @@ describe('compaction and a pin', () => {
 
   it('below the pin is as ever, and the first one may be at 0', async () => {
     const { store } = await openAt(10);
-    using pin = store.pin(5, { owner });
-    expect(await store.compact(0)).toEqual({ requested: 0, compactRevision: 0 });
-    await expect(store.compact(0)).rejects.toThrow(CompactedError);
-    expect(await store.compact(3)).toEqual({ requested: 3, compactRevision: 3 });
-    expect(pin.signal.aborted).toBe(false);
+    {
+      using pin = store.pin(5, { owner });
+      expect(await store.compact(0)).toEqual({ requested: 0, compactRevision: 0 });
+      await expect(store.compact(0)).rejects.toThrow(CompactedError);
+      expect(await store.compact(3)).toEqual({ requested: 3, compactRevision: 3 });
+      expect([pin.signal.aborted, store.stats().pins.length]).toEqual([false, 1]);
+    }
+    expect(store.stats().pins).toEqual([]);
   });
 
   it('stops at the oldest of several, from whichever side they go', async () => {
@@ -269,6 +274,58 @@ describe('the bounds of a pin', () => {
     expect(pins.map(reason)).toEqual(['bytes', 'held', 'held', 'bytes']);
     await store.put('k', 'x'.repeat(40));
     expect(pins.map(reason)).toEqual(['bytes', 'bytes', 'held', 'bytes']);
+  });
+
+  it('one commit breaks all whose bound it passes, in the order of the bounds, equal ones as they were made', async () => {
+    const { store } = await openTestStore<string>({ codec: textCodec() });
+    const broken: number[] = [];
+    const bounds = [10, 20, 10, 5, 10];
+    const pins = bounds.map((bytes) => store.pin(1, { owner, bytes }));
+    for (const [index, { signal }] of pins.entries()) signal.addEventListener('abort', () => broken.push(index));
+    await store.put('k', 'x'.repeat(11));
+    await settle();
+    expect([broken, store.stats().pins]).toEqual([[3, 0, 2, 4], [{ owner, revision: 1, bytes: 11 }]]);
+  });
+
+  it('the end of one changes nothing for the others, also for those with the same bound', async () => {
+    const { store } = await openTestStore<string>({ codec: textCodec() });
+    const pins = [5, 10, 10, 10].map((bytes) => store.pin(1, { owner, bytes }));
+    await store.put('k', 'x'.repeat(7));
+    pins[1]?.release();
+    pins[3]?.release();
+    expect([pins.map(reason), store.stats().pins]).toEqual([
+      ['bytes', 'held', 'held', 'held'],
+      [{ owner, revision: 1, bytes: 7 }],
+    ]);
+    await store.put('k', 'xxx');
+    expect(pins.map(reason)).toEqual(['bytes', 'held', 'held', 'held']);
+    await store.put('k', 'x');
+    expect(pins.map(reason)).toEqual(['bytes', 'held', 'bytes', 'held']);
+  });
+
+  it.each<[string, (pins: Pins, pin: Pin, advance: (ms: number) => Promise<void>) => unknown, number]>([
+    ['released', (_, pin) => pin.release(), 1],
+    ['out of time', (_, __, advance) => advance(60_000), 1],
+    ['broken by bytes', (pins) => pins.grow(101), 0],
+    ['broken by a reset', (pins) => pins.resetBelow(3), 0],
+    ['lost with the store', (pins) => pins.close(), 0],
+  ])('%s: compaction hears of it once if it may go on then, and not otherwise', async (_, end, expected) => {
+    const clock = createVirtualClock();
+    let gone = 0;
+    const pins = new Pins({
+      clock,
+      max: 2,
+      history: { readable: (revision) => revision, bytesAfter: () => 0 },
+      onGone: () => {
+        gone++;
+      },
+    });
+    const pin = pins.pin(2, { owner, bytes: 100 });
+    await end(pins, pin, (ms) => clock.advance(ms));
+    expect([gone, pins.size, clock.pending]).toEqual([expected, 0, 0]);
+    pin.release();
+    pin[Symbol.dispose]();
+    expect(gone).toBe(expected);
   });
 
   it('64 MiB are the default', async () => {

@@ -1,9 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { range } from '../../../src/store/read.ts';
+import { VersionedState } from '../../../src/store/state.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { CompactedError, FutureRevisionError, IdentityChangedError } from '../../../src/types/errors.ts';
 import type { RangeRequest } from '../../../src/types/requests.ts';
 import type { Store } from '../../../src/types/store.ts';
-import { brief, open3kv, openTestStore } from './fixture.ts';
+import { brief, open3kv, openTestStore, Parts } from './fixture.ts';
 
 /**
  * Reads, by the numbers of the specification: rules R1-R7, R9, R12-R14. The cases themselves are in
@@ -148,6 +150,22 @@ describe('ranges', () => {
     expect([answer.kvs.length, answer.count, answer.more, 'continue' in answer]).toEqual([rows, 3, more, more]);
   });
 
+  it.each([
+    [undefined, 0],
+    [4, 0],
+    [3, 1],
+    [2, 1],
+  ])('with the limit %s, three rows are counted by %i walks: a page that is not full is all', async (limit, walks) => {
+    const store = await open3kv();
+    const count = vi.spyOn(VersionedState.prototype, 'count');
+    try {
+      expect(store.range({ ...KEYSPACE, ...(limit === undefined ? {} : { limit }) }).count).toBe(3);
+      expect(count).toHaveBeenCalledTimes(walks);
+    } finally {
+      count.mockRestore();
+    }
+  });
+
   it('C25: a prefix at an old revision', async () => {
     const store = await openKvSet();
     const { kvs, count } = store.range({ ...KEYSPACE, revision: 4 });
@@ -273,6 +291,26 @@ describe('pages', () => {
     const page = bytes.range({ prefix: Uint8Array.of(), limit: 3 });
     const rest = bytes.range({ prefix: Uint8Array.of(), continue: page.continue ?? '' });
     expect([...page.kvs, ...rest.kvs].map(({ value }) => value)).toEqual([0, 127, 128, 255]);
+  });
+
+  it('go on at revision 1 too, where a replica may have its first list', () => {
+    const parts = new Parts({ revision: 0 });
+    parts.commit(1, ['put', 'a'], ['put', 'b'], ['put', 'c']);
+    const data = { identity: 'other', epoch: 1, checkCovers: () => {}, checkCoversKey: () => {} };
+    const first = range(parts.mvcc, { prefix: '', limit: 2 }, data);
+    parts.commit(2, ['delete', 'c']);
+    const rest = range(parts.mvcc, { prefix: '', continue: first.continue ?? '' }, data);
+    expect([...first.kvs, ...rest.kvs].map(brief)).toEqual(['a(1,1,1)', 'b(1,1,1)', 'c(1,1,1)']);
+  });
+
+  it('may be asked for by the revision that they have, or by "newest"', async () => {
+    const store = await open3kv();
+    const token = store.range({ prefix: '', limit: 1 }).continue ?? '';
+    await store.put('foo3', 'later');
+    for (const revision of [undefined, -1, 0, 4]) {
+      const request = { prefix: '', continue: token, ...(revision === undefined ? {} : { revision }) };
+      expect(store.range(request).kvs.map(({ key }) => key)).toEqual(['foo1', 'foo2']);
+    }
   });
 
   it('a continue token is one of its own data: another store refuses it', async () => {

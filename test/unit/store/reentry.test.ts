@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { openStore, textCodec } from '../../../src/mod.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
+import type { WatchBatch } from '../../../src/types/event.ts';
+import type { KeyValue } from '../../../src/types/revision.ts';
+import type { Store } from '../../../src/types/store.ts';
+import type { OperationResult } from '../../../src/types/txn.ts';
 import { openTestStore, Reader } from './fixture.ts';
 
 /** User code that runs in the middle of a write: getters, codecs, `toJSON`. It must not pull the state away (M8). */
 
 const REFUSED = 'Cannot put a key: called from inside another write';
+
+async function txnRange(store: Store<string>): Promise<Extract<OperationResult<string>, { type: 'range' }>> {
+  const { responses } = await store.txn({ then: [{ type: 'range', prefix: 'k' }] });
+  const [answer] = responses;
+  if (answer?.type !== 'range') throw new Error('no range');
+  return answer;
+}
 
 describe('a write from inside a write', () => {
   it.each(['signal', 'expect', 'prevKv'])('by a getter on the option %s is refused', async (name) => {
@@ -99,6 +110,33 @@ describe('closing the store from inside a write', () => {
 });
 
 describe('reads of user code inside a read', () => {
+  const rows = (batch: WatchBatch<string> | undefined) => batch?.events.map((event) => event.kv as KeyValue<string>);
+
+  it.each<[string, (store: Store<string>) => Promise<readonly KeyValue<string>[] | undefined>]>([
+    ['a range', async (store) => store.range({ prefix: 'k' }).kvs],
+    ['a page', async (store) => store.range({ prefix: 'k', limit: 5 }).kvs],
+    ['a sorted range', async (store) => store.range({ prefix: 'k', sortTarget: 'create' }).kvs],
+    ['a transaction', async (store) => (await txnRange(store)).kvs],
+    ['a delete', async (store) => (await store.delete({ prefix: 'k' }, { prevKv: true })).prevKvs],
+    ['a list and watch', async (store) => rows((await store.watch({ prefix: 'k' }, { initial: true }).next()).value)],
+    ['a batch', async (store) => rows((await store.watch({ prefix: 'k' }, { fromRevision: 3 }).next()).value)],
+  ])('%s has its own rows, whatever the codec lists between two of them', async (_, read) => {
+    const text = textCodec();
+    let store: Store<string> | undefined;
+    const codec = {
+      encode: text.encode,
+      decode: (bytes: Uint8Array) => {
+        expect(store?.range({ prefix: 'other/', keysOnly: true }).kvs.length).toBe(5);
+        return text.decode(bytes);
+      },
+    };
+    ({ store } = await openTestStore<string>({ codec }));
+    await store.putAll(['a', 'b', 'c', 'd', 'e'].map((name) => ({ key: `other/${name}`, value: 'other' })));
+    await store.putAll(['1', '2', '3', '4', '5'].map((name) => ({ key: `k${name}`, value: name })));
+    const kvs = await read(store);
+    expect(kvs?.map(({ key, value }) => `${key}=${value}`)).toEqual(['k1=1', 'k2=2', 'k3=3', 'k4=4', 'k5=5']);
+  });
+
   it('M31: nothing expires between the rows of a range, whatever the codec asks the store in the meantime', async () => {
     const clock = createVirtualClock();
     let late = 0;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textCodec } from '../../../src/store/codecs.ts';
+import type { Retention } from '../../../src/store/retention.ts';
 import { SPANS_MAX } from '../../../src/store/window.ts';
 import { openTestStore, Parts, Reader } from '../store/fixture.ts';
 
@@ -71,6 +72,15 @@ describe('retention by events', () => {
     await store.put('a', 0);
     expect(store.compactRevision).toBe(3);
     expect(store.stats().logEntries).toBeLessThan(10_200);
+  });
+
+  it('a bound that is undefined is one that is not said', async () => {
+    const retention = { events: undefined, bytes: undefined, ageMs: undefined } as unknown as Retention;
+    const { store, clock } = await openTestStore({ retention });
+    for (let index = 0; index < 10; index++) await store.put('a', index);
+    await clock.advance(1e9);
+    await store.put('a', 10);
+    expect([store.compactRevision, clock.pending]).toEqual([0, 0]);
   });
 
   it('a burst of one turn ends a watcher that was woken in it, an infinite bound none', async () => {

@@ -151,18 +151,58 @@ describe('the format', () => {
     const rows: Part = [[2, 'a', 1, 1, VERSION_TOP, '', 'x'], 0];
     const floors = [REVISION_TOP, REVISION_TOP + 1, REVISION_TOP] as const;
     const store = await open(await make({ floors, leases: 0, rows, commits: 0 }));
+    await open(await store.createSnapshot());
     const revisions = [(await store.put('a', 'y')).revision, (await store.put('a', 'z')).revision];
     expect(revisions).toEqual([REVISION_TOP + 1, REVISION_TOP + 2]);
     expect(store.get('a')?.version).toBe(VERSION_TOP + 2);
     // Nobody could open it.
-    await expect(store.createSnapshot()).rejects.toThrow(
-      /Cannot create a snapshot: the revision .* above 9007194959773695/,
+    const tooHigh = (reason: string) => ({ code: 'SNAPSHOT', message: `Cannot create a snapshot: ${reason}` });
+    await expect(store.createSnapshot()).rejects.toMatchObject(
+      tooHigh('the revision of the store is above 9007194959773695'),
     );
     const low = await open(await make({ leases: 0, rows, commits: 0 }));
     const snapshot = await low.createSnapshot();
     await low.put('a', 'y');
-    await expect(low.createSnapshot()).rejects.toThrow(/Cannot create a snapshot: a key has the version 4293918721/);
+    await expect(low.createSnapshot()).rejects.toMatchObject(
+      tooHigh('a key has the version 4293918721, allowed is up to 4293918720'),
+    );
     await open(snapshot);
+  });
+
+  it('of a row that the first commit replaces nothing is kept', async () => {
+    const rows: Part = [[2, 'a', 2, 3, 1, '', 'x'], 0];
+    const store = await open(await make({ leases: 0, rows, commits: [[6, [2, 'a', 2, 2, '', 'y'], 0], 0] }));
+    expect([store.get('a')?.value, store.stats().storedVersions]).toEqual(['y', 1]);
+  });
+
+  it('may have the longest key', async () => {
+    const key = 'k'.repeat(65_535);
+    const store = await open(await make({ leases: 0, rows: [[2, key, 2, 3, 1, '', 'x'], 0], commits: 0 }));
+    expect(store.get(key)?.value).toBe('x');
+  });
+
+  it('may have a commit at revision 1', async () => {
+    const first: Part = [1, [2, 'a', 1, 1, '', 'x'], 0];
+    for (const commits of [
+      [first, [2, [1, 'a'], 0], 0],
+      [first, 0],
+    ] as const) {
+      const snapshot = await make({ floors: [2, 0, 0], leases: 0, rows: 0, commits });
+      const store = await open(snapshot, { keepIdentity: true });
+      expect(store.get('a', { revision: 1 })?.value).toBe('x');
+      expect(await store.createSnapshot()).toEqual(snapshot);
+    }
+  });
+
+  it('counts the wall time from 1970', async () => {
+    const at = async (wallTimeMs: number) => {
+      const clock = createVirtualClock({ wallTimeMs });
+      return (await openStore({ clock, random: createSeededRandom(1) })).createSnapshot();
+    };
+    const zero = await at(0);
+    expect(await at(0.5)).toEqual(zero);
+    expect(await at(-5)).toEqual(zero);
+    expect(await at(1)).not.toEqual(zero);
   });
 
   it('may have a revision above all commits, and rows alone', async () => {
@@ -211,6 +251,7 @@ describe('what cannot be is refused, whatever the checksum says', () => {
     ['an empty key', { rows: [[2, '', 2, 3, 1, '', 'x'], 0] }, /key of the snapshot is empty/],
     ['a long key', { rows: [[2, 'a'.repeat(65_536), 2, 3, 1, '', 'x'], 0] }, /longer than 65535/],
     ['a key that is not UTF-8', { rows: [[2, Uint8Array.of(0xff), 2, 3, 1, '', 'x'], 0] }, /not UTF-8/],
+    ['a part of a character', { rows: [[2, Uint8Array.of(0x80), 2, 3, 1, '', 'x'], 0] }, /not UTF-8/],
     ['half a pair as key', { rows: [[2, Uint8Array.of(0xed, 0xa0, 0x80), 2, 3, 1, '', 'x'], 0] }, /not UTF-8/],
     ['a value that is not UTF-8', { rows: [put(2, 3, 1, '', new Uint8Array(99).fill(255)), 0] }, /not UTF-8/],
     ['no JSON', { rows: [[4, 'a', 2, 3, 1, '', '{'], 0] }, /not JSON data/],
@@ -287,6 +328,26 @@ describe('damage', () => {
   it('cut off anywhere', async () => {
     for (let length = 0; length < snapshot.length; length++) {
       await expect(open(snapshot.slice(0, length)), `${length} bytes`).rejects.toBeInstanceOf(SnapshotError);
+    }
+  });
+
+  it.each([
+    [0, 7, /^the bytes are no snapshot of a store$/],
+    [8, 27, /^the snapshot is cut off$/],
+    [28, 60, /^the snapshot is damaged or cut off: its checksum does not match$/],
+  ])('what is said of the first %i to %i bytes', async (from, to, reason) => {
+    for (let length = from; length <= to; length++) {
+      const cut = snapshot.slice(0, length);
+      await expect(open(cut), `${length} bytes`).rejects.toMatchObject({ reason: expect.stringMatching(reason) });
+    }
+  });
+
+  it('what is no snapshot is known by each of its first eight bytes', async () => {
+    for (let at = 0; at < 8; at++) {
+      const other = snapshot.slice();
+      other[at] = (other[at] as number) ^ 1;
+      const reason = 'the bytes are no snapshot of a store';
+      await expect(open(other), `byte ${at}`).rejects.toMatchObject({ reason });
     }
   });
 

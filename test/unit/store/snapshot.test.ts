@@ -334,6 +334,25 @@ describe('values and keys', () => {
     expect(restored.get('bad')?.value).toBe(1);
   });
 
+  it('what a getter of a shared value throws is told as it is', async () => {
+    const { store } = await openTestStore<unknown>({ values: 'trusted' });
+    const reason = new RangeError('not now');
+    const get = () => {
+      throw reason;
+    };
+    await store.put('a', Object.defineProperty({}, 'n', { enumerable: true, get }));
+    await expect(store.createSnapshot()).rejects.toBe(reason);
+  });
+
+  it('the error of a shared value has the whole key, and as much of it in the message as can be read', async () => {
+    const { store } = await openTestStore<unknown>({ values: 'trusted' });
+    const key = 'k'.repeat(60_000);
+    await store.put(key, new Map());
+    const failure = await store.createSnapshot().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ key, message: expect.stringContaining('of key "kkk') });
+    expect((failure as Error).message.length).toBeLessThan(200);
+  });
+
   it('a getter of a shared value is asked once, and may close the store', async () => {
     const { store } = await openTestStore<unknown>({ values: 'trusted' });
     let reads = 0;
@@ -446,6 +465,21 @@ describe('in steps', () => {
       expect(made.steps).toBeGreaterThan(4);
       expect(opened.steps).toBeGreaterThan(4);
       expect(opened.result.stats().keys).toBe(10_000);
+    }
+  });
+
+  it('a commit of more than a page is whole, whatever is read meanwhile, and so is what comes after', async () => {
+    const { store, clock, keys } = await openLarge(3000);
+    await store.put('key/0', 'new');
+    for (const isCompacted of [false, true]) {
+      if (isCompacted) await store.compact(2);
+      const work = store.createSnapshot();
+      await clock.step();
+      expect(store.range({ prefix: '' }).kvs.length).toBe(keys.length);
+      const { result: snapshot } = await clock.finish(work);
+      const opening = openStore<string>({ clock, snapshot, retention: { events: 100_000 } });
+      const { result } = await clock.finish(opening);
+      expect([2, 3].map((at) => rowsAt(result, at))).toEqual([2, 3].map((at) => rowsAt(store, at)));
     }
   });
 
@@ -643,7 +677,7 @@ describe('in steps', () => {
     const store = await openStore<string>({ clock, memoryBytesMax: 1_048_576, retention: { events: 1 } });
     await store.grantLease({ id: '1', ttlMs: 100 });
     const keys = Array.from({ length: 3000 }, (_, index) => `key/${index}`);
-    await store.putAll(keys.map((key) => ({ key, value: 'x', lease: '1' })));
+    await store.putAll(keys.map((key, index) => ({ key, value: 'x', lease: index < 300 ? '1' : '0' })));
     const work = store.createSnapshot();
     const outcome = work.then(
       () => 'made',
@@ -653,8 +687,11 @@ describe('in steps', () => {
       for (let round = 0; ; round++) await store.put('filler', `${round}`);
     };
     await expect(fill()).rejects.toBeInstanceOf(StoreFullError);
+    const { revision } = store;
     clock.time += 100;
-    expect(store.range({ prefix: 'key/' }).count).toBe(0);
+    expect(store.range({ prefix: 'key/' }).count).toBe(2700);
+    // With the memory that was held back, all keys of the lease can go at one revision.
+    expect(store.revision).toBe(revision + 1);
     expect(await outcome).toBe('StoreFullError');
     await store.put('a', 'x');
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ConflictError, openStore } from '../../../src/mod.ts';
+import { CompactedError, ConflictError, openStore } from '../../../src/mod.ts';
 import { runUpdate } from '../../../src/store/update.ts';
+import type { SignalOptions } from '../../../src/types/signal.ts';
 import type { TxnRequest } from '../../../src/types/txn.ts';
 import type { UpdateTxn } from '../../../src/types/update.ts';
 
@@ -121,6 +122,77 @@ describe('update', () => {
     expect([attempts, value]).toEqual([2, [1, 2]]);
   });
 
+  it('a snapshot that compaction takes away each time ends it when the retries are used up', async () => {
+    const store = await openStore<number>();
+    await store.put('a', 1);
+    let runs = 0;
+    const compacting = async (txn: UpdateTxn<number>) => {
+      runs++;
+      txn.get('a');
+      await store.put('b', runs);
+      await store.compact(store.revision);
+      txn.get('b');
+    };
+    await expect(store.update(compacting, { retries: 1 })).rejects.toBeInstanceOf(CompactedError);
+    expect(runs).toBe(2);
+  });
+
+  it('what the function throws ends it at once, also a CompactedError that is not of its snapshot', async () => {
+    const store = await openStore<number>();
+    await store.put('a', 1);
+    await store.put('a', 2);
+    await store.compact(3);
+    let runs = 0;
+    const failing = (call: () => unknown) => {
+      runs = 0;
+      return store.update((txn) => {
+        runs++;
+        txn.get('a');
+        return call();
+      });
+    };
+    await expect(failing(() => store.get('a', { revision: 2 }))).rejects.toBeInstanceOf(CompactedError);
+    expect(runs).toBe(1);
+    await expect(failing(() => Promise.reject(undefined))).rejects.toBeUndefined();
+    expect(runs).toBe(1);
+  });
+
+  it('repeatable-reads: a key that is read again is as it was, and the update is one of that', async () => {
+    const store = await openStore<number>();
+    await store.put('a', 1);
+    const seen: unknown[] = [];
+    const { attempts } = await store.update(
+      async (txn) => {
+        seen.push(txn.get('a'));
+        if (seen.length === 1) await store.put('a', 2);
+        seen.push(txn.get('a'));
+        txn.put('b', 1);
+      },
+      { isolation: 'repeatable-reads' },
+    );
+    expect([attempts, seen]).toEqual([2, [1, 1, 2, 2]]);
+  });
+
+  it('a ConflictError names the first key that has changed, not the first that was read or written', async () => {
+    const store = await openStore<number>();
+    for (const key of ['a', 'b', 'w', 'x']) await store.put(key, 1);
+    const conflict = (key: string) =>
+      store.update(
+        async (txn) => {
+          txn.get('a');
+          txn.get('b');
+          // The last write before the first read, and one that comes after it or not.
+          txn.put('x', 2);
+          txn.put('w', 2);
+          await store.put(key, 3);
+        },
+        { retries: 0 },
+      );
+    await expect(conflict('b')).rejects.toMatchObject({ key: 'b', expectedRevision: 3, actualRevision: 6 });
+    await store.put('x', 1);
+    await expect(conflict('w')).rejects.toMatchObject({ key: 'w', expectedRevision: 4, actualRevision: 8 });
+  });
+
   it('ends with ConflictError when the retries are used up; what fn throws passes, and nothing is written', async () => {
     const store = await openStore<number>();
     const meddle = async (txn: UpdateTxn<number>) => {
@@ -181,11 +253,56 @@ describe('update', () => {
       },
     };
     const isOpen = () => {};
-    await expect(runUpdate(blinking, bump, { retries: 0 }, isOpen)).rejects.toMatchObject({
-      key: 'n',
-      expectedRevision: 0,
-      actualRevision: 0,
-    });
+    const asItWas = { key: 'n', expectedRevision: 0, actualRevision: 0 };
+    await expect(runUpdate(blinking, bump, { retries: 0 }, isOpen)).rejects.toMatchObject(asItWas);
+    // What was only written is not looked at where it is not checked.
+    const blind = async (txn: UpdateTxn<number>) => {
+      await bump(txn);
+      await store.put('w', 1);
+      txn.put('w', 2);
+    };
+    const options = { retries: 0, isolation: 'serializable' } as const;
+    await expect(runUpdate(blinking, blind, options, isOpen)).rejects.toMatchObject(asItWas);
+  });
+
+  it('a value that cannot be read any more is told, and is no conflict', async () => {
+    const store = await openStore<number>();
+    await store.putAll(['read', 'written'].map((key) => ({ key, value: 1 })));
+    const broken = {
+      get revision() {
+        return store.revision;
+      },
+      txn: store.txn.bind(store),
+      get: (key: string, options: { readonly revision?: number } = {}) => {
+        if (key === 'written' && options.revision !== undefined) throw new RangeError('no such value');
+        return store.get(key, options);
+      },
+    };
+    const blind = async (txn: UpdateTxn<number>) => {
+      txn.get('read');
+      txn.put('written', 2);
+      await store.put('written', 3);
+    };
+    await expect(runUpdate(broken, blind, { retries: 0 }, () => {})).rejects.toThrow('no such value');
+  });
+
+  it('hands its signal on to the transaction', async () => {
+    const store = await openStore<number>();
+    const { signal } = new AbortController();
+    const seen: unknown[] = [];
+    const watched = {
+      get revision() {
+        return store.revision;
+      },
+      get: store.get.bind(store),
+      txn: (request: TxnRequest<number>, options: SignalOptions = {}) => {
+        seen.push(options.signal);
+        return store.txn(request, options);
+      },
+    };
+    await runUpdate(watched, bump, { signal }, () => {});
+    await runUpdate(watched, bump, {}, () => {});
+    expect(seen).toEqual([signal, undefined]);
   });
 
   it('what only is written is no conflict where it is not checked', async () => {
@@ -304,14 +421,21 @@ describe('update', () => {
     await expect(store.update(bump, { retries: -1 })).rejects.toThrow('retries is -1, allowed');
     await expect(store.update(bump, bad({ retry: 1 }))).rejects.toThrow('unknown option retry');
     const reason = new Error('Cannot wait');
-    await expect(store.update(bump, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const never = () => expect.unreachable('called although it was aborted');
+    await expect(store.update(never, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     await expect(store.update((txn) => txn.put(bad(5), 1))).rejects.toThrow(TypeError);
     await expect(store.update((txn) => txn.get(bad(5)))).rejects.toThrow(TypeError);
     let kept: UpdateTxn<number> | undefined;
     await store.update((txn) => {
       kept = txn;
     });
-    expect(() => kept?.put('a', 1)).toThrow("the update's function has returned");
+    const late: ((txn: UpdateTxn<number> | undefined) => unknown)[] = [
+      (txn) => txn?.get('a'),
+      (txn) => txn?.modRevision('a'),
+      (txn) => txn?.put('a', 1),
+      (txn) => txn?.delete('a'),
+    ];
+    for (const call of late) expect(() => call(kept)).toThrow("the update's function has returned");
     expect(store.revision).toBe(1);
   });
 });

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { DEPTH_MAX } from '../../../src/core/canonical-text.ts';
 import { bytesCodec, jsonCodec, textCodec } from '../../../src/store/codecs.ts';
+import {
+  CodecValues,
+  EncodedValues,
+  PlainValues,
+  readValue,
+  TrustedValues,
+  type ValuePolicy,
+} from '../../../src/store/values.ts';
 import type { Codec } from '../../../src/types/codec.ts';
 import { ValueError } from '../../../src/types/errors.ts';
+import type { Key } from '../../../src/types/revision.ts';
 import { openTestStore, Reader } from './fixture.ts';
 
 /** Values (M34, R38, JS traps): what goes in and out is nobody else's. */
@@ -173,6 +182,43 @@ describe('plain values', () => {
     await store.delete(key(0));
     while (await clock.advanceToNext());
     expect(before).toEqual(copy);
+  });
+});
+
+describe('a policy of values', () => {
+  const read = <V>(values: ValuePolicy<V>, value: V) => {
+    const cell = values.admit(value, 'test');
+    const before = values.isShareable(cell);
+    values.read(cell);
+    return [before, values.isShareable(cell)];
+  };
+
+  it.each<[string, ValuePolicy<unknown>, unknown, [before: boolean, after: boolean]]>([
+    ['text', new PlainValues(), 'text', [true, true]],
+    ['data', new PlainValues(), [1], [true, true]],
+    ['bytes', new PlainValues(), Uint8Array.of(1), [false, false]],
+    ['shared bytes', new TrustedValues(), Uint8Array.of(1), [true, true]],
+    ['data of a codec', new EncodedValues(jsonCodec()), [1], [false, true]],
+    ['bytes of a codec', new EncodedValues(bytesCodec() as Codec<unknown>), Uint8Array.of(1), [false, false]],
+    ['data of a part', CodecValues.of(new PlainValues<unknown>(), jsonCodec(), 'test'), [1], [false, true]],
+    [
+      'bytes of a part',
+      CodecValues.of(new PlainValues<unknown>(), bytesCodec() as Codec<unknown>, 'test'),
+      Uint8Array.of(1),
+      [false, false],
+    ],
+  ])('says whether a row of %s may serve many readers, before and after it was read', (_, values, value, expected) => {
+    expect(read(values, value)).toEqual(expected);
+  });
+
+  it('bounds the size of each value', () => {
+    for (const values of [new PlainValues<unknown>(), new EncodedValues<unknown>(jsonCodec())]) {
+      for (const value of ['', 'text \u20ac', 7, null, true, [], { a: [1, '\u{1f600}'] }]) {
+        const cell = values.admit(value, 'test');
+        expect(values.sizeBound(cell)).toBeGreaterThanOrEqual(values.size(cell));
+        expect(values.size(cell)).toBe(values.bytes(cell).length);
+      }
+    }
   });
 });
 
@@ -362,10 +408,59 @@ describe('codecs', () => {
     expect([store.range({ prefix: 'b/' }).count, store.range({ prefix: '', keysOnly: true }).count]).toEqual([1, 2]);
   });
 
+  it.each<[string, Key, string]>([
+    ['short', 'k', '"k"'],
+    ['as long as a message has them', 'k'.repeat(100), `"${'k'.repeat(100)}"`],
+    ['longer', `${'k'.repeat(100)}l`, `"${'k'.repeat(100)}..."`],
+    ['bytes', Uint8Array.of(1, 255), '"1,255"'],
+  ])('a value that cannot be read is told with its key: %s', (_, key, name) => {
+    const values = new EncodedValues<string>(failing);
+    const cell = values.admit('unreadable', 'test');
+    const message = `Cannot read a value: the value of key ${name} was not decoded by the codec`;
+    expect(() => readValue(values, cell, key)).toThrow(expect.objectContaining({ key, message }));
+  });
+
   it('one that does not encode to bytes is a ValueError', async () => {
     const { store } = await openTestStore<string>({ codec: { encode: () => 'text' as never, decode: () => '' } });
     await expect(store.put('k', 'x')).rejects.toThrow(ValueError);
     expect(store.revision).toBe(1);
+  });
+
+  it('of a prefix reads what the whole store has put, whatever it is, and cannot reach it', async () => {
+    const { store } = await openTestStore<unknown>();
+    const part = store.prefix('p/', { codec: { encode: (bytes: Uint8Array) => bytes, decode: (bytes) => bytes } });
+    for (const [value, text] of [
+      [null, 'null'],
+      [7, '7'],
+      ['text', 'text'],
+      [[1], '[1]'],
+      [Uint8Array.of(104, 105), 'hi'],
+    ] as const) {
+      await store.put('p/k', value);
+      for (let round = 0; round < 2; round++) {
+        const read = part.get('k')?.value as Uint8Array;
+        expect(new TextDecoder().decode(read)).toBe(text);
+        read.fill(0);
+      }
+    }
+    const json = store.prefix('p/', { codec: jsonCodec() });
+    for (const [value, data] of [
+      [null, null],
+      [7, 7],
+      ['[true]', [true]],
+    ]) {
+      await store.put('p/k', value);
+      expect([json.get('k')?.value, json.get('k')?.value]).toEqual([data, data]);
+    }
+  });
+
+  it('of a prefix keeps cells of the whole store, whoever made them', () => {
+    for (const store of [new PlainValues<unknown>(7), new EncodedValues<unknown>(bytesCodec() as never, 7)]) {
+      const part = CodecValues.of<string>(store, textCodec(), 'test');
+      const cell = part.admitBytes(new TextEncoder().encode('text'));
+      expect([part.form, part.bytesMax, part.read(cell)]).toEqual([store.form, 7, 'text']);
+      expect([store.read(cell), part.size(cell), part.sizeBound(cell)]).toEqual([store.bytes(cell), 4, 4]);
+    }
   });
 
   it('compare by the bytes of the codec', async () => {

@@ -55,6 +55,32 @@ describe('spans', () => {
   });
 });
 
+describe('whether there are spans', () => {
+  it('is known from the first one to the compaction of the last', () => {
+    const window = new Window(1);
+    const seen = [window.hasSpans];
+    window.advance(9, 1);
+    seen.push(window.hasSpans);
+    window.advance(12);
+    window.compact(9, 'compact');
+    seen.push(window.hasSpans);
+    window.compact(10, 'compact');
+    expect([...seen, window.hasSpans]).toEqual([false, true, true, false]);
+  });
+});
+
+describe('the first snapshot of a replica', () => {
+  it('M15: is the oldest that can be read, watches start behind it, and no span is left', () => {
+    const window = new Window(0);
+    window.advance(30, 0);
+    window.prime(30);
+    expect([window.revision, window.compactRevision, window.watchFloor, window.hasSpans]).toEqual([30, 30, 31, false]);
+    const other = new Window(0);
+    other.prime(7);
+    expect([other.revision, other.compactRevision, other.watchFloor]).toEqual([7, 7, 8]);
+  });
+});
+
 describe('compaction as far as a pin lets it', () => {
   /** A hole (9, 30], a span without one (30, 31], then 40. */
   function open(): Window {

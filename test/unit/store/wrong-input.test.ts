@@ -360,6 +360,24 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'Cannot range over keys: the continue token is malformed',
   ],
   [
+    'range: a token in an array',
+    (s) => s.range({ prefix: '', continue: bad(['1::4:a']) }),
+    RangeError,
+    'Cannot range over keys: the continue token is malformed',
+  ],
+  [
+    'range: a token at a revision that is no safe integer',
+    (s) => s.range({ prefix: '', continue: '1::9999999999999999:a' }),
+    RangeError,
+    'Cannot range over keys: the continue token is malformed',
+  ],
+  [
+    'range: a token whose key is no text',
+    (s) => s.range({ prefix: '', continue: '1::4:\ud800' }),
+    RangeError,
+    'Cannot range over keys: the continue token is malformed',
+  ],
+  [
     'range: a token with bad escapes',
     (s) => s.range({ prefix: '', continue: '1::4:%' }),
     RangeError,
@@ -402,6 +420,24 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     (s) => s.putAll([bad({ key: 'a' })]),
     TypeError,
     'Cannot put keys: the value is undefined and ignoreValue',
+  ],
+  ...[{ lease: '1' }, { ttlMs: 1000 }].map((more): [string, Call, ErrorClass, string] => [
+    `put: ignoreLease and ${Object.keys(more)}`,
+    (s) => s.put('a', 1, bad({ ignoreLease: true, ...more })),
+    TypeError,
+    'Cannot put a key: ignoreLease excludes lease and ttlMs',
+  ]),
+  ...['put', 'delete', 'range', 'txn'].map((type): [string, Call, ErrorClass, string] => [
+    `txn: a misspelt member of a ${type}`,
+    (s) => s.txn({ else: [bad({ type, ...(type === 'txn' ? {} : { key: 'a' }), limits: 1 })] }),
+    TypeError,
+    `Cannot run a transaction: unknown member of a ${type} limits`,
+  ]),
+  [
+    'txn: a range at half a revision, in the branch that does not run',
+    (s) => s.txn({ else: [{ type: 'range', key: 'a', revision: 1.5 }] }),
+    RangeError,
+    'Cannot run a transaction: the revision is not a safe integer',
   ],
   [
     'txn: a put without a value',
@@ -716,6 +752,11 @@ describe('wrong calls', () => {
         LimitExceededError,
         'Cannot put a key: keyBytes is 65535, got 65536',
       ],
+      [
+        () => store.range({ prefix: new Uint8Array(0), continue: '1::1:%E2%82%AC' }),
+        RangeError,
+        'Cannot range over keys: the continue token is malformed',
+      ],
     ];
     for (const [call, expected, message] of calls) {
       const error = await errorOf(call);
@@ -754,6 +795,7 @@ describe('openStore', () => {
     [{ random: bad(5) }, TypeError, 'Cannot open a store: random is not a function'],
     [{ signal: bad(5) }, TypeError, 'Cannot open a store: the signal is not an AbortSignal'],
     [{ retention: bad(null) }, TypeError, 'Cannot open a store: retention is not an object'],
+    [{ retention: bad(1000) }, TypeError, 'Cannot open a store: retention is not an object'],
     [{ backend: bad(null) }, TypeError, 'Cannot open a store: backend is not an object'],
     [{ backend: bad({}) }, TypeError, 'Cannot open a store: backend has no function range'],
     [{ logger: bad({ warn() {} }) }, TypeError, 'Cannot open a store: logger has no function debug'],

@@ -36,6 +36,14 @@ async function putAll(store: Store<unknown>, count: number): Promise<void> {
 }
 
 describe('progressMs', () => {
+  it.each([0, 99, 100.5, Number.NaN, '100'])('is an integer from 100 on: %s is refused', async (progressMs) => {
+    const { store } = await openTestStore();
+    const watch = () => store.watch({ key: 'a' }, { progressMs: progressMs as number });
+    expect(watch).toThrow(RangeError);
+    expect(watch).toThrow(`progressMs is ${progressMs}, allowed is a safe integer from 100 on`);
+    expect(store.stats().watchers).toEqual({ idle: 0, pending: 0 });
+  });
+
   it('R34: a batch without events each time nothing else came for so long, with the newest revision', async () => {
     const { store, clock } = await openTestStore();
     const seen = follow(store.watch({ key: 'a' }, { progressMs: 100 }), () => clock.now());
