@@ -29,7 +29,7 @@ export class KeyIndex {
   readonly #instance: CoreInstance;
   readonly #keys: KeyWriter;
   readonly #ids: Map<string, number> | undefined;
-  readonly #decoder = new TextDecoder();
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
   constructor(module: WebAssembly.Module, options: KeyIndexOptions = {}) {
     this.#instance = new CoreInstance(module, options);

@@ -133,9 +133,9 @@ export class Applier<V, K extends Key> {
   }
 
   /**
-   * Drops history, logically and physically, at once: for a commit that does not fit otherwise. All that no pin holds; if
-   * that is none, pins break, the oldest first, until some is free: a store that has to go on does not wait for readers.
-   * `false` if there is none left to drop.
+   * Drops history for a commit that did not fit: all that no pin holds, logically; trying the commit again frees its memory
+   * (`#publish`). If that is none, pins break, the oldest first, until some is free: a store that has to go on does not
+   * wait for readers. `false` if there is none left to drop.
    */
   dropHistory(): boolean {
     do {

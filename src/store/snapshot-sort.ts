@@ -7,8 +7,8 @@ const SORT_UNITS = 0.5;
 const MERGE_UNITS = 0.05;
 
 /**
- * The places of the ranks in ascending order of rank, equal ones as they come, in steps: runs first, then twice as long ones merged from two, until
- * there is one.
+ * The places of the ranks in ascending order of rank, equal ones as they come, in steps: runs first, then twice as long
+ * ones merged from two, until there is one.
  *
  * ```text
  *   ranks    | 7 2 9 | 4 1 8 | 3 |

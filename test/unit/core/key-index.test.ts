@@ -148,6 +148,16 @@ describe.each([
     }
   });
 
+  it('a key that begins with a byte order mark keeps it, and pages go on behind it', () => {
+    const index = create();
+    const keys = ['a', '\ufeff', '\ufeffa', '\ufeff\ufeff', '\uffff'];
+    for (const text of keys) index.insert(text);
+    expect([...index.list('', '')].map((id) => index.keyOf(id))).toEqual(keys);
+    const pages = index.pages('', '', 1);
+    const seen = keys.map(() => pages.next().value?.[0] ?? -1).map((id) => index.keyOf(id));
+    expect([seen, pages.next().done]).toEqual([keys, true]);
+  });
+
   it('has no rank below zero, above its size or between', () => {
     const index = create();
     for (let place = 0; place < 600; place++) index.insert(String(place).padStart(4, '0'));
