@@ -49,6 +49,8 @@ let swept: u32 = 0;
 
 let freed: u32 = 0;
 let dropped: u32 = 0;
+/** Of the keys dropped those of the last run. */
+let ended: u32 = 0;
 let freedMax: u32 = 0;
 const output: usize = outputPointer();
 /** Newest versions of their keys that leave with a run of entries: puts, now the only version. */
@@ -58,11 +60,13 @@ const bases: usize = memory.data(4096, 16);
 const WORDS_PER_ENTRY: u32 = 3;
 const HEADER_WORDS: u32 = 5;
 const ENTRIES_MAX: u32 = (OUTPUT_WORDS - HEADER_WORDS) / WORDS_PER_ENTRY;
+/** A key that goes leaves the index, its record and the caller's table: as much work as so many entries more. */
+const KEY_WORK: u32 = 16;
 
 /**
- * Works on at most `budget` entries, and at most on as many as the output can report. Output, in u32: freed slots,
- * dropped keys, 1 when there is nothing left to do for this C, offset of the dropped keys, entries worked on; then from
- * word 5 the slots, and from the offset the keys. Invalid: C decreases.
+ * Does work for at most `budget` entries, and at most for as many as the output can report; the last of it may be a key
+ * that goes. Output, in u32: freed slots, dropped keys, 1 when there is nothing left to do for this C, offset of the
+ * dropped keys, work done; then from word 5 the slots, and from the offset the keys. Invalid: C decreases.
  */
 export function compactStep(revision: f64, budget: u32): i32 {
   if (!(revision >= target)) return Status.Invalid;
@@ -72,7 +76,7 @@ export function compactStep(revision: f64, budget: u32): i32 {
   freed = 0;
   dropped = 0;
   freedMax = left << 1;
-  left -= leave(firstEntrySince(revision), left);
+  left = leave(firstEntrySince(revision), left);
   for (; left > 0 && swept < logLength() && commitAt(swept) <= revision; left--) {
     stay(swept);
     swept++;
@@ -89,25 +93,30 @@ export function compactStep(revision: f64, budget: u32): i32 {
   return Status.Ok;
 }
 
-/** Lets the oldest entries leave, `count` or `most` of them; answers how many. */
-function leave(count: u32, most: u32): u32 {
-  const total = count < most ? count : most;
-  for (let left = total; left > 0; ) {
-    const run = runLength(0, left);
-    leaveRun(run);
+/** Lets the oldest entries leave, `count` of them or as many as the budget allows; answers what is left of it. */
+function leave(count: u32, budget: u32): u32 {
+  let left = count;
+  while (left > 0 && budget > 0) {
+    const run = leaveRun(runLength(0, left < budget ? left : budget), budget);
     left -= run;
+    const work = run + KEY_WORK * ended;
+    budget = work < budget ? budget - work : 0;
   }
-  swept = swept > total ? swept - total : 0;
-  return total;
+  const gone = count - left;
+  swept = swept > gone ? swept - gone : 0;
+  return budget;
 }
 
-function leaveRun(run: u32): void {
+/** Lets a run leave, or the part of it that is within the budget; answers how many entries, and in `ended` how many keys. */
+function leaveRun(run: u32, budget: u32): u32 {
   const slots = slotsFrom(0);
   const replaces = replacesFrom(0);
   const start = output + ((<usize>(HEADER_WORDS + freed)) << 2);
   let next = start;
   let ends = bases;
-  for (let offset: usize = 0, stop = (<usize>run) << 2; offset < stop; offset += 4) {
+  ended = 0;
+  let stop = (<usize>run) << 2;
+  for (let offset: usize = 0; offset < stop; offset += 4) {
     const word = load<u32>(slots + offset);
     const replaced = load<u32>(replaces + offset);
     // Without a branch: a tenth of the entries replace nothing, and which ones no processor guesses.
@@ -123,17 +132,21 @@ function leaveRun(run: u32): void {
       if (isNewest != 0) {
         ends -= 4;
         dropKey(keyWordOf(<i32>slot) & LOW_BITS);
+        ended++;
+        if (KEY_WORK * ended >= budget) stop = offset + 4;
       }
       releaseVersion(<i32>slot);
       store<u32>(next, slot);
       next += 4;
     }
   }
-  shiftEntries(run);
+  const gone = <u32>(stop >> 2);
+  shiftEntries(gone);
   // In two passes, so that the cache misses of many keys overlap.
   for (let base = bases; base < ends; base += 4) store<u32>(base, keyWordOf(load<i32>(base)) & LOW_BITS);
   for (let base = bases; base < ends; base += 4) dropOlder(load<u32>(base));
   countFreed(<u32>((next - start) >> 2));
+  return gone;
 }
 
 /** The newest version, a tombstone, leaves the log: nothing is left of the key. */

@@ -12,7 +12,7 @@
  * @property {(slot: number) => number} commitRevision
  * @property {(key: string) => number} findKey
  * @property {(range: ByteRange, from: number, filter: 0, most: number) => Uint32Array} replay
- * @property {(revision: number, budget: number) => { freedSlots: Uint32Array, droppedKeys: Uint32Array, entries: number, done: boolean }} compactStep
+ * @property {(revision: number, budget: number) => { freedSlots: Uint32Array, droppedKeys: Uint32Array, work: number, done: boolean }} compactStep
  */
 
 /** The core, with its index, versions and log, as the store has it. */

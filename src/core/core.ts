@@ -26,8 +26,8 @@ export interface CompactStep {
   readonly freedSlots: Uint32Array;
   /** Key ids that name nothing any more, and may be given out again by the next `internKey`. */
   readonly droppedKeys: Uint32Array;
-  /** Log entries that were worked on. */
-  readonly entries: number;
+  /** What was done, in log entries; a key that goes counts as 16 more. */
+  readonly work: number;
   /** Nothing is left to do for this revision. */
   readonly done: boolean;
 }
@@ -252,18 +252,18 @@ export class Core {
 
   /**
    * One step of the physical compaction to `compactRevision` (never lower than before), of at most `budget` log entries
-   * (fewer when more could not be reported, never none). Call it until `done`; a step does not change what is read at
-   * or above it.
+   * (fewer when keys go, which count as more, or more could not be reported; never none). Call it until `done`; a step does
+   * not change what is read at or above it.
    */
   compactStep(compactRevision: number, budget: number): CompactStep {
     const status = this.#exports.compactStep(compactRevision, Math.min(budget, U32_MAX));
     invariant(status === STATUS_OK, `compaction to ${compactRevision} after one to a later revision`);
-    const [freed = 0, dropped = 0, done = 0, keysFrom = 0, entries = 0] = this.#instance.output(STEP_HEADER_WORDS);
+    const [freed = 0, dropped = 0, done = 0, keysFrom = 0, work = 0] = this.#instance.output(STEP_HEADER_WORDS);
     const words = this.#instance.output(keysFrom + dropped);
     return {
       freedSlots: words.subarray(STEP_HEADER_WORDS, STEP_HEADER_WORDS + freed),
       droppedKeys: words.subarray(keysFrom, keysFrom + dropped),
-      entries,
+      work,
       done: done === 1,
     };
   }

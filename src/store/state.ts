@@ -177,7 +177,7 @@ export class VersionedState {
         this.#ids.delete(this.#texts[id] as string);
         this.#texts[id] = '';
       }
-      left -= step.entries;
+      left -= step.work;
       if (step.done || left <= 0) return step.done;
     }
   }

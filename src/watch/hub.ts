@@ -58,7 +58,7 @@ export class WatchHub implements WatcherHome {
   readonly #index = new WakeIndex<HubWatcher>();
   readonly #all = new Set<HubWatcher>();
   readonly #pending = new PendingWatchers<HubWatcher>();
-  /** Those with a start above the revision at which they were opened: a span may jump over it (M12). */
+  /** Those with a start above the revision at which they were opened, up to the next span, which may jump over it (M12). */
   readonly #future = new Set<HubWatcher>();
   /** Those whose consumer is to be answered in the microtask that is due, if there are any. */
   #woken: HubWatcher[] = [];
@@ -101,7 +101,7 @@ export class WatchHub implements WatcherHome {
   /** The first snapshot (or the first after a reset) is published: watches that waited begin. */
   start(data: DataSet): void {
     this.#isStarted = true;
-    for (const watcher of [...this.#all]) if (watcher.state === 'waiting') this.#begin(watcher, data);
+    for (const watcher of [...this.#all]) this.#begin(watcher, data);
   }
 
   /** After each publish, before anybody else can look. */
@@ -116,8 +116,7 @@ export class WatchHub implements WatcherHome {
           return;
         }
         if (revision < watcher.from) return;
-        const { filter } = watcher.options;
-        if (filter !== undefined && filter === (type === 'put' ? 'noput' : 'nodelete')) return;
+        if (watcher.options.filter === (type === 'put' ? 'noput' : 'nodelete')) return;
         watcher.notify(position);
       });
     }
@@ -146,7 +145,7 @@ export class WatchHub implements WatcherHome {
   restarted(): void {
     const { revision, compactRevision, watchFloor } = this.#state.window;
     for (const watcher of [...this.#all]) {
-      if (watcher.state === 'waiting' || watcher.state === 'initial' || watcher.from > revision) continue;
+      if (watcher.state === 'initial' || watcher.from > revision) continue;
       watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
     }
   }
@@ -175,7 +174,7 @@ export class WatchHub implements WatcherHome {
   }
 
   becameIdle(watcher: HubWatcher, before: Revision): void {
-    if (before > 0) this.#pending.left(before);
+    this.#pending.left(before);
     if (!watcher.isIndexed) {
       this.#index.add(watcher.range, watcher);
       watcher.isIndexed = true;
@@ -184,14 +183,13 @@ export class WatchHub implements WatcherHome {
   }
 
   becamePending(watcher: HubWatcher, before: Revision): void {
-    if (before > 0) this.#pending.left(before);
+    this.#pending.left(before);
     this.#pending.add(watcher);
-    this.#future.delete(watcher);
   }
 
   ended(watcher: HubWatcher): void {
-    if (watcher.position > 0) this.#pending.left(watcher.position);
-    if (watcher.isIndexed) this.#leaveIndex(watcher);
+    this.#pending.left(watcher.position);
+    this.#leaveIndex(watcher);
     this.#future.delete(watcher);
     this.#all.delete(watcher);
   }

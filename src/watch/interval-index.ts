@@ -15,11 +15,22 @@ import { compareKeyText } from '../core/key-order.ts';
  * only switched off, and swept when such make up half.
  */
 export class IntervalIndex<T> {
+  readonly #compare: Compare;
   readonly #nodes = new Map<T, IntervalNode<T>>();
   #trees: IntervalNode<T>[][] = [];
   #fresh: IntervalNode<T>[] = [];
   /** Nodes that are switched off: at most half of them, or SWEEP_MIN. */
   #offCount = 0;
+
+  /** `compare`: the order of keys; an argument so that a test can count what a visit costs. */
+  constructor(compare: Compare = compareKeyText) {
+    this.#compare = compare;
+  }
+
+  /** Intervals in memory: those in the index, and those that are switched off. */
+  get held(): number {
+    return this.#nodes.size;
+  }
 
   add(start: string, end: string | undefined, entry: T): void {
     const known = this.#nodes.get(entry);
@@ -42,15 +53,15 @@ export class IntervalIndex<T> {
     if (this.#offCount < SWEEP_MIN || this.#offCount * 2 < this.#nodes.size) return;
     const nodes = this.#swept([...this.#nodes.values()]);
     this.#fresh = [];
-    this.#trees = nodes.length === 0 ? [] : [buildTree(nodes)];
+    this.#trees = nodes.length === 0 ? [] : [buildTree(nodes, this.#compare)];
   }
 
   /** Calls `visit` for each entry whose interval holds the key, once. */
   visit(text: string, visit: (entry: T) => void): void {
     if (this.#nodes.size === this.#offCount) return;
     const hits: T[] = [];
-    for (const tree of this.#trees) stab(tree, 0, tree.length, text, hits);
-    for (const node of this.#fresh) if (compareKeyText(node.start, text) <= 0) hit(node, text, hits);
+    for (const tree of this.#trees) this.#stab(tree, 0, tree.length, text, hits);
+    for (const node of this.#fresh) if (this.#compare(node.start, text) <= 0) this.#hit(node, text, hits);
     for (const entry of hits) visit(entry);
   }
 
@@ -65,7 +76,23 @@ export class IntervalIndex<T> {
       this.#trees.pop();
       nodes = this.#swept(least).concat(nodes);
     }
-    this.#trees.push(buildTree(nodes));
+    this.#trees.push(buildTree(nodes, this.#compare));
+  }
+
+  #stab(nodes: IntervalNode<T>[], from: number, to: number, text: string, hits: T[]): void {
+    if (from >= to) return;
+    const middle = (from + to) >> 1;
+    const node = nodes[middle] as IntervalNode<T>;
+    if (node.maxEnd !== undefined && this.#compare(text, node.maxEnd) >= 0) return;
+    this.#stab(nodes, from, middle, text, hits);
+    if (this.#compare(node.start, text) > 0) return;
+    this.#hit(node, text, hits);
+    this.#stab(nodes, middle + 1, to, text, hits);
+  }
+
+  /** The node starts at or below the key. */
+  #hit({ isOn, end, entry }: IntervalNode<T>, text: string, hits: T[]): void {
+    if (isOn && (end === undefined || this.#compare(text, end) < 0)) hits.push(entry);
   }
 
   /** Without those that are switched off, which are forgotten. */
@@ -84,6 +111,8 @@ const FRESH_MAX = 32;
 /** Fewer intervals that are switched off are not worth a sweep. */
 const SWEEP_MIN = 32;
 
+type Compare = (a: string, b: string) => number;
+
 interface IntervalNode<T> {
   readonly start: string;
   readonly end: string | undefined;
@@ -94,38 +123,24 @@ interface IntervalNode<T> {
 }
 
 /** Sorted by start; the middle of each slice is the root of that slice. */
-function buildTree<T>(nodes: IntervalNode<T>[]): IntervalNode<T>[] {
-  nodes.sort((a, b) => compareKeyText(a.start, b.start));
-  annotate(nodes, 0, nodes.length);
+function buildTree<T>(nodes: IntervalNode<T>[], compare: Compare): IntervalNode<T>[] {
+  nodes.sort((a, b) => compare(a.start, b.start));
+  annotate(nodes, 0, nodes.length, compare);
   return nodes;
 }
 
-function annotate<T>(nodes: IntervalNode<T>[], from: number, to: number): string | undefined | null {
-  if (from >= to) return null;
+/** Writes the largest end of each subtree, and answers that of the whole slice, which is not empty. */
+function annotate<T>(nodes: IntervalNode<T>[], from: number, to: number, compare: Compare): string | undefined {
   const middle = (from + to) >> 1;
   const node = nodes[middle] as IntervalNode<T>;
   let max = node.end;
-  for (const below of [annotate(nodes, from, middle), annotate(nodes, middle + 1, to)]) {
-    if (below === null) continue;
-    if (below === undefined || max === undefined) max = undefined;
-    else if (compareKeyText(below, max) > 0) max = below;
-  }
+  if (from < middle) max = laterEnd(max, annotate(nodes, from, middle, compare), compare);
+  if (middle + 1 < to) max = laterEnd(max, annotate(nodes, middle + 1, to, compare), compare);
   node.maxEnd = max;
   return max;
 }
 
-function stab<T>(nodes: IntervalNode<T>[], from: number, to: number, text: string, hits: T[]): void {
-  if (from >= to) return;
-  const middle = (from + to) >> 1;
-  const node = nodes[middle] as IntervalNode<T>;
-  if (node.maxEnd !== undefined && compareKeyText(text, node.maxEnd) >= 0) return;
-  stab(nodes, from, middle, text, hits);
-  if (compareKeyText(node.start, text) > 0) return;
-  hit(node, text, hits);
-  stab(nodes, middle + 1, to, text, hits);
-}
-
-/** The node starts at or below the key. */
-function hit<T>(node: IntervalNode<T>, text: string, hits: T[]): void {
-  if (node.isOn && (node.end === undefined || compareKeyText(text, node.end) < 0)) hits.push(node.entry);
+function laterEnd(a: string | undefined, b: string | undefined, compare: Compare): string | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  return compare(a, b) < 0 ? b : a;
 }

@@ -34,14 +34,13 @@ export function onAbort(signal: AbortSignal, fn: (reason: unknown) => void): () 
   return () => {
     if (!waiters.all.delete(waiter) || waiters.all.size > 0) return;
     signal.removeEventListener('abort', waiters.listener);
-    if (waitersOf.get(signal) === waiters) waitersOf.delete(signal);
+    waitersOf.delete(signal);
   };
 }
 
 function listen(signal: AbortSignal): Waiters {
   const all = new Set<Waiter>();
   const listener = () => {
-    waitersOf.delete(signal);
     const heard = [...all];
     for (const waiter of heard) if (all.delete(waiter)) waiter.run(signal.reason);
   };

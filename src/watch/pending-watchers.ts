@@ -28,6 +28,13 @@ export class PendingWatchers<T extends Pending> {
     return this.#size;
   }
 
+  /** What is in memory: entries, those that have left among them, and positions. */
+  get held(): { readonly entries: number; readonly positions: number } {
+    let entries = 0;
+    for (const bucket of this.#buckets.values()) entries += bucket.entries.length;
+    return { entries, positions: this.#heap.length };
+  }
+
   /** The entry is pending at its position, and at no other. */
   add(entry: T): void {
     const { position } = entry;
@@ -42,7 +49,7 @@ export class PendingWatchers<T extends Pending> {
     bucket.entries.push(entry);
   }
 
-  /** One that was pending at the position has moved on, or ended; it says so itself by now. */
+  /** One that was pending at the position has moved on, or ended; it says so itself by now. Nobody waits at 0. */
   left(position: Revision): void {
     const bucket = this.#buckets.get(position);
     if (bucket === undefined) return;

@@ -20,6 +20,15 @@ export class WakeIndex<T> {
   readonly #lengths = new Map<number, number>();
   readonly #intervals = new IntervalIndex<T>();
 
+  /** What is in memory: keys and prefixes with an entry, lengths of prefixes, intervals as `IntervalIndex.held` has them. */
+  get held(): { readonly texts: number; readonly lengths: number; readonly intervals: number } {
+    return {
+      texts: this.#points.size + this.#prefixes.size,
+      lengths: this.#lengths.size,
+      intervals: this.#intervals.held,
+    };
+  }
+
   add(range: ResolvedRange, entry: T): void {
     if (range.kind === 'interval') {
       this.#intervals.add(range.text, range.endText, entry);

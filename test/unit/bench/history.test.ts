@@ -36,8 +36,8 @@ describe('the suite compaction', () => {
     const id = core.internKey('a');
     for (let revision = 1; revision <= 3 * STEP_ENTRIES; revision++)
       core.append(id, revision, revision, 1, 1, 0, false);
-    expect(core.compactStep(2 * STEP_ENTRIES + 1, STEP_ENTRIES).entries).toBe(STEP_ENTRIES);
-    expect(core.compactStep(2 * STEP_ENTRIES + 1, 1e6).entries).toBe(STEP_ENTRIES);
+    expect(core.compactStep(2 * STEP_ENTRIES + 1, STEP_ENTRIES).work).toBe(STEP_ENTRIES);
+    expect(core.compactStep(2 * STEP_ENTRIES + 1, 1e6).work).toBe(STEP_ENTRIES);
   });
 
   it.each([

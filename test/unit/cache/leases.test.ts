@@ -169,6 +169,21 @@ describe('a lease whose id is granted again', () => {
 });
 
 describe('options of a handle on a replica', () => {
+  it.each([Number.NaN, 0, -1, 1.5, 1e13, Number.POSITIVE_INFINITY, '1000'])(
+    'a TTL of %s is refused at the door: the backend is not asked',
+    async (ttlMs) => {
+      const asked: unknown[] = [];
+      const grant = async (request: unknown) => {
+        asked.push(request);
+        throw new Error('asked');
+      };
+      const { store } = await openLeaseRig({ bend: () => ({ grant }) });
+      await expect(store.grantLease({ ttlMs: ttlMs as number })).rejects.toThrow('Cannot grant a lease: ');
+      expect(asked).toEqual([]);
+      await store.close();
+    },
+  );
+
   it('a signal that has aborted: no effect, its reason; a wrong option: TypeError', async () => {
     const { store, backend } = await openLeaseRig();
     const lease = await store.grantLease({ ttlMs: 1000 });

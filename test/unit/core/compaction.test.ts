@@ -208,6 +208,29 @@ describe('compaction of several keys', () => {
     expect(() => rig.core.compactStep(249, 1)).toThrow(InvariantError);
   });
 
+  it.each([1, 15, 16, 17, 160, 4096])(
+    'counts a key that goes as 16 more entries: a step of %i lets few of them go',
+    (budget) => {
+      const rig = new CoreRig();
+      const keys = 600;
+      for (let key = 0; key < keys; key++) rig.put(`key${key}`, key + 1);
+      for (let key = 0; key < keys; key++) rig.delete(`key${key}`, keys + key + 1);
+      const gone: number[] = [];
+      for (let isDone = false; !isDone; ) {
+        const { droppedKeys, work, done } = rig.core.compactStep(2 * keys, budget);
+        gone.push(...droppedKeys);
+        expect(droppedKeys.length).toBeLessThanOrEqual(Math.ceil(budget / 16));
+        expect(work).toBeGreaterThan(0);
+        expect(work).toBeLessThanOrEqual(budget);
+        isDone = done;
+        rig.core.verify();
+      }
+      // The last delete is at the revision itself, and stays.
+      expect([new Set(gone).size, gone.length]).toEqual([keys - 1, keys - 1]);
+      expect(rig.core.stats()).toMatchObject({ keys: 1, liveKeys: 0, versions: 1, logEntries: 1 });
+    },
+  );
+
   it('has nothing left to say when it is repeated, and does nothing with a budget of 0', () => {
     const rig = rigWith(HISTORY);
     expect(rig.core.compactStep(10, 0)).toMatchObject({ done: false });

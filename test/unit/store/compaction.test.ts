@@ -308,7 +308,7 @@ describe('Compactor', () => {
     expect([budgets, clock.pending]).toEqual([[4096, 4096, 4096], 0]);
   });
 
-  it('takes a slice along when commits have added 64 entries, of twice as many; less is for the timer', () => {
+  it('takes a slice along when commits have added 64 entries, of sixteen times as many; less is for the timer', () => {
     const { clock, budgets, compactor } = open(100_000);
     compactor.onCommit(1000, false);
     expect([budgets, clock.pending]).toEqual([[], 0]);
@@ -318,7 +318,7 @@ describe('Compactor', () => {
     compactor.onCommit(40, false);
     compactor.onCommit(40, false);
     compactor.onCommit(64, false);
-    expect([budgets, clock.pending]).toEqual([[128, 160, 128], 1]);
+    expect([budgets, clock.pending]).toEqual([[1024, 1280, 1024], 1]);
   });
 
   it('a commit or a slice that is the last one ends the timer, and what was added before counts no more', () => {

@@ -36,6 +36,21 @@ describe('a prefix of a store', () => {
     expect(store.get('other')?.value).toBe(9);
   });
 
+  it('closing it ends its watches, and no others', async () => {
+    const store = await openStore<number>();
+    const [jobs, others, same] = [store.prefix('jobs/'), store.prefix('other/'), store.prefix('jobs/')];
+    const watches = [jobs, others, same, store].map((one) => one.watch({ prefix: '' }));
+    await jobs.close();
+    expect(store.stats().watchers).toEqual({ idle: 3, pending: 0 });
+    await expect(watches[0]?.next()).rejects.toBeInstanceOf(ClosedError);
+    await others.put('a', 1);
+    await same.put('a', 1);
+    expect((await watches[1]?.next())?.value?.revision).toBe(2);
+    expect((await watches[2]?.next())?.value?.revision).toBe(3);
+    expect((await watches[3]?.next())?.value?.revision).toBe(2);
+    await store.close();
+  });
+
   it('pages through all of it and no further', async () => {
     const store = await openStore<number>();
     const jobs = store.prefix('j/');

@@ -38,6 +38,7 @@ describe('onAbort', () => {
       ['c', 'enough'],
       ['late', 'enough'],
     ]);
+    expect(listeners(controller.signal)).toBe(0);
   });
 });
 

@@ -177,6 +177,16 @@ describe('watches and spans', () => {
     expect(await other.take()).toEqual(['31: put other(31,31,1)']);
   });
 
+  it('M13: what a repair woke has read up to before its end, and no compaction to there ends it', async () => {
+    const parts = new Parts();
+    parts.commit(9, ['put', 'k']);
+    const reader = parts.watch({ key: 'k' });
+    parts.repair(30, ['put', 'k']);
+    expect(reader.watch.progressRevision).toBe(29);
+    parts.hub.compacted();
+    expect(await reader.take()).toEqual(['(9,30]: put k(9,30,2)']);
+  });
+
   it('M13: a repair without a difference ends lagging watches only', async () => {
     const parts = new Parts();
     const lagging = parts.watch({ key: 'k' });

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { KeySpace } from '../../../src/store/keyspace.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
+import type { ResolvedRange } from '../../../src/types/resolved-range.ts';
 import type { KeyRange } from '../../../src/types/revision.ts';
 import { WakeIndex } from '../../../src/watch/wake-index.ts';
 import { Watcher } from '../../../src/watch/watcher.ts';
@@ -13,6 +15,13 @@ function visited(index: WakeIndex<string>, text: string): string[] {
   const names: string[] = [];
   index.visit(text, (name) => names.push(name));
   return names.sort();
+}
+
+/** Whether a range holds a key of ASCII. */
+function covers(range: ResolvedRange, key: string): boolean {
+  if (range.kind === 'point') return range.text === key;
+  if (range.kind === 'prefix') return key.startsWith(range.text);
+  return range.text <= key && (range.endText === undefined || key < range.endText);
 }
 
 describe('WakeIndex', () => {
@@ -34,6 +43,45 @@ describe('WakeIndex', () => {
     expect(visited(index, 'a/b')).toEqual(['all', 'exact', 'interval', 'open', 'point', 'short', 'startsThere']);
     for (const [name, range] of Object.entries(ranges)) index.remove(resolve(range), name);
     expect(visited(index, 'a/b')).toEqual([]);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6])('finds what a list finds, and keeps no more than what is there: seed %i', (seed) => {
+    const random = createSeededRandom(seed);
+    const below = (limit: number) => Math.floor(random() * limit);
+    const text = () => 'abcabc'.slice(0, 1 + below(6)).slice(below(3));
+    const all = Array.from({ length: 60 }, (_, name) => {
+      const [kind, start] = [below(3), text()];
+      const range: KeyRange =
+        kind === 0
+          ? { key: start === '' ? 'a' : start }
+          : kind === 1
+            ? { prefix: start }
+            : { start, end: `${start}${text()}c` };
+      return { range: resolve(range), name: `${name}` };
+    });
+    const index = new WakeIndex<string>();
+    const present = new Set<(typeof all)[number]>();
+    for (let step = 0; step < 2000; step++) {
+      const one = all[below(all.length)] as (typeof all)[number];
+      if (random() < (Math.floor(step / 200) % 2 === 0 ? 0.7 : 0.3)) {
+        index.add(one.range, one.name);
+        present.add(one);
+      } else {
+        index.remove(one.range, one.name);
+        present.delete(one);
+      }
+      const held = [...present].map(({ range }) => range);
+      const prefixes = new Set(held.filter(({ kind }) => kind === 'prefix').map((range) => range.text));
+      const points = new Set(held.filter(({ kind }) => kind === 'point').map((range) => range.text));
+      const { texts, lengths } = index.held;
+      expect([texts, lengths]).toEqual([
+        prefixes.size + points.size,
+        new Set([...prefixes].map((prefix) => prefix.length)).size,
+      ]);
+      const key = text();
+      const expected = [...present].filter(({ range }) => covers(range, key)).map(({ name }) => name);
+      expect(visited(index, key)).toEqual(expected.sort());
+    }
   });
 
   it('10,000 prefixes, points and intervals: a change visits those that hold it and no other', () => {
