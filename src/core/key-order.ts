@@ -63,6 +63,12 @@ export function prefixEndText(prefix: string, mode: 'utf8' | 'bytes'): string | 
   return undefined;
 }
 
+/** The later of two ends of ranges, as key text; `undefined` is "no upper bound". */
+export function laterEndText(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return undefined;
+  return compareKeyText(a, b) < 0 ? b : a;
+}
+
 /** Bytes as text of one UTF-16 unit a byte: a Map key, and `<` on such texts is the order of the bytes. */
 export function byteText(bytes: Uint8Array): string {
   let text = '';

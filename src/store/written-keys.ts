@@ -1,4 +1,4 @@
-import { compareKeyText, prefixEndText } from '../core/key-order.ts';
+import { compareKeyText, laterEndText, prefixEndText } from '../core/key-order.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 
 /** Half-open; without an end, to the last key. */
@@ -28,6 +28,11 @@ export class WrittenKeys {
 
   constructor(mode: 'utf8' | 'bytes') {
     this.#mode = mode;
+  }
+
+  /** Single keys and intervals in memory. */
+  get held(): number {
+    return this.#points.size + this.#runs.reduce((sum, run) => sum + run.length, 0);
   }
 
   add(range: ResolvedRange): void {
@@ -73,14 +78,9 @@ function merged(a: Run, b: Run): Run {
     else right++;
     const last = all.at(-1);
     if (last === undefined || (last.end !== undefined && compareKeyText(next.start, last.end) > 0)) all.push(next);
-    else all[all.length - 1] = { start: last.start, end: laterEnd(last.end, next.end) };
+    else all[all.length - 1] = { start: last.start, end: laterEndText(last.end, next.end) };
   }
   return all;
-}
-
-function laterEnd(a: string | undefined, b: string | undefined): string | undefined {
-  if (a === undefined || b === undefined) return undefined;
-  return compareKeyText(a, b) < 0 ? b : a;
 }
 
 function runHas(run: Run, text: string): boolean {

@@ -1,4 +1,4 @@
-import { compareKeyText } from '../core/key-order.ts';
+import { compareKeyText, laterEndText } from '../core/key-order.ts';
 
 /**
  * Finds the entries whose interval holds a key, at a cost that follows the matches and the square of a logarithm (M27).
@@ -125,22 +125,17 @@ interface IntervalNode<T> {
 /** Sorted by start; the middle of each slice is the root of that slice. */
 function buildTree<T>(nodes: IntervalNode<T>[], compare: Compare): IntervalNode<T>[] {
   nodes.sort((a, b) => compare(a.start, b.start));
-  annotate(nodes, 0, nodes.length, compare);
+  annotate(nodes, 0, nodes.length);
   return nodes;
 }
 
 /** Writes the largest end of each subtree, and answers that of the whole slice, which is not empty. */
-function annotate<T>(nodes: IntervalNode<T>[], from: number, to: number, compare: Compare): string | undefined {
+function annotate<T>(nodes: IntervalNode<T>[], from: number, to: number): string | undefined {
   const middle = (from + to) >> 1;
   const node = nodes[middle] as IntervalNode<T>;
   let max = node.end;
-  if (from < middle) max = laterEnd(max, annotate(nodes, from, middle, compare), compare);
-  if (middle + 1 < to) max = laterEnd(max, annotate(nodes, middle + 1, to, compare), compare);
+  if (from < middle) max = laterEndText(max, annotate(nodes, from, middle));
+  if (middle + 1 < to) max = laterEndText(max, annotate(nodes, middle + 1, to));
   node.maxEnd = max;
   return max;
-}
-
-function laterEnd(a: string | undefined, b: string | undefined, compare: Compare): string | undefined {
-  if (a === undefined || b === undefined) return undefined;
-  return compare(a, b) < 0 ? b : a;
 }

@@ -58,6 +58,10 @@ describe('the keys that a branch writes', () => {
     two.add(keys.resolve({ start: 'b', end: 'c' }, 'test'));
     two.add(keys.resolve({ start: 'a', end: 'b' }, 'test'));
     expect(['a', 'b', 'c'].map((key) => two.has(key))).toEqual([true, true, false]);
+    expect(two.held).toBe(1);
+    two.add(keys.resolve({ start: 'a', end: 'bb' }, 'test'));
+    two.add(keys.resolve({ start: 'x' }, 'test'));
+    expect([two.held, two.has('ba'), two.has('w'), two.has('y')]).toEqual([2, true, false, true]);
   });
 
   it('R20: 64,000 puts and deletes are not checked one by one against each other: what is looked at grows by n log n', () => {
