@@ -6,6 +6,7 @@ import { chooseCases, parseOptions, UsageError } from '../../../bench/harness/ar
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const SUITES = ['essence', 'index'];
+const RUNTIMES = ['node', 'deno', 'bun'] as const;
 
 /** Only what neither installs nor measures. */
 async function run(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -46,6 +47,30 @@ describe('parseOptions', () => {
   });
 });
 
+describe('parseOptions, the runtime', () => {
+  it('is the first of those there are unless it is named', () => {
+    expect(parseOptions(['index'], SUITES, RUNTIMES).runtime).toBe('node');
+    expect(parseOptions(['index', '--runtime', 'deno'], SUITES, RUNTIMES).runtime).toBe('deno');
+    expect(parseOptions(['--runtime=bun', 'index'], SUITES, RUNTIMES).runtime).toBe('bun');
+  });
+
+  it('is node alone for a command that has no other', () => {
+    expect(parseOptions(['index'], SUITES).runtime).toBe('node');
+    expect(() => parseOptions(['index', '--runtime', 'deno'], SUITES)).toThrow('there are node');
+  });
+
+  it.each([
+    [['--runtime', 'workerd'], '--runtime is "workerd", there are node, deno, bun'],
+    [['--runtime', ''], '--runtime is ""'],
+    [['--runtime', 'Deno'], '--runtime is "Deno"'],
+    [['--runtime', 'deno', '--runtime', 'bun'], 'one runtime at a time (deno bun)'],
+    [['--runtime'], "'--runtime <value>' argument missing"],
+  ])('refuses %j', (args, message) => {
+    expect(() => parseOptions(['index', ...args], SUITES, RUNTIMES)).toThrow(UsageError);
+    expect(() => parseOptions(['index', ...args], SUITES, RUNTIMES)).toThrow(message);
+  });
+});
+
 describe('chooseCases', () => {
   it('chooses by the beginnings of names, in their order', () => {
     const names = ['insert 10k', 'insert 100k', 'get 100k'];
@@ -60,13 +85,21 @@ describe('the command', () => {
     const help = await run('--help');
     expect([help.code, help.stderr]).toEqual([0, '']);
     expect(help.stdout).toContain('--processes N');
+    expect(help.stdout).toContain('node, node24, deno, bun');
     const list = await run('--list');
     expect([list.code, list.stderr]).toEqual([0, '']);
     const names = ['bytes 0.8 KB', 'bytes shuffled keys 2.4 KB', 'object 1 MB', 'insert 1M', 'list 5000 ids'];
     for (const name of names) expect(list.stdout).toContain(`  ${name}\n`);
   });
 
-  it.each([[['speed']], [['index', '--fast']], [['essence', '--case', 'nothing']]])('ends %j with 2', async (args) => {
+  it.each([
+    [['speed']],
+    [['index', '--fast']],
+    [['essence', '--case', 'nothing']],
+    [['essence', '--runtime', 'workerd']],
+    [['memory', '--runtime', 'deno']],
+    [['memory', '--runtime', 'node24']],
+  ])('ends %j with 2', async (args) => {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/^Cannot run the benchmarks: .*\nTry: npm run bench -- --help\n$/);

@@ -15,8 +15,12 @@ const queries = [...listQueries(keys.slice(0, SIZE), 20), prefixQuery('/registry
 
 type Answers = ReturnType<typeof createChunkedArray>;
 
-function wrongAnswers(index: Answers, present: readonly string[], absent: readonly string[]): readonly string[] {
-  const findings = indexFindings(index, { present, absent, queries });
+async function wrongAnswers(
+  index: Answers,
+  present: readonly string[],
+  absent: readonly string[],
+): Promise<readonly string[]> {
+  const findings = await indexFindings(index, { present, absent, queries });
   return findings
     .filter(({ actual, expected }) => JSON.stringify(actual) !== JSON.stringify(expected))
     .map(({ what }) => what);
@@ -34,18 +38,18 @@ describe.each<[string, (keys: readonly string[]) => Answers]>([
   ['the key index by itself', () => createKeyIndex(new KeyIndex(coreModule()))],
   ['the lean key index', () => createKeyIndex(new KeyIndex(coreModule(), { lean: true }))],
 ])('%s', (_, create) => {
-  it('answers as a sorted array does, before and after every key was replaced', () => {
+  it('answers as a sorted array does, before and after every key was replaced', async () => {
     const index = filled(create);
     const before = keys.slice(0, SIZE);
     const after = keys.slice(SIZE);
-    expect(wrongAnswers(index, before, after)).toEqual([]);
+    expect(await wrongAnswers(index, before, after)).toEqual([]);
     for (const place of shuffled(createRandom(3), [...before.keys()])) {
       index.remove(before[place] as string);
       index.insert(after[place] as string, SIZE + place);
     }
-    expect(wrongAnswers(index, after, before)).toEqual([]);
+    expect(await wrongAnswers(index, after, before)).toEqual([]);
     for (const key of after) index.remove(key);
-    expect(wrongAnswers(index, [], after)).toEqual([]);
+    expect(await wrongAnswers(index, [], after)).toEqual([]);
   });
 });
 
@@ -61,7 +65,7 @@ describe('indexFindings', () => {
     ['lists in no order', (index) => ({ list: (query) => Array.from(index.list(query)).reverse() })],
     ['ignores the limit', (index) => ({ list: (query) => index.list({ ...query, limit: 0 }) })],
     ['counts one too many', (index) => ({ count: (query) => index.count(query) + 1 })],
-  ])('catch an index that %s', (_, breakIt) => {
+  ])('catch an index that %s', async (_, breakIt) => {
     const index = filled(createChunkedArray);
     const whole: Answers = {
       insert: (key, id) => index.insert(key, id),
@@ -71,8 +75,8 @@ describe('indexFindings', () => {
       count: (query) => index.count(query),
       keyOf: (id) => index.keyOf(id),
     };
-    expect(wrongAnswers(whole, present, absent)).toEqual([]);
-    expect(wrongAnswers({ ...whole, ...breakIt(whole) }, present, absent)).not.toEqual([]);
+    expect(await wrongAnswers(whole, present, absent)).toEqual([]);
+    expect(await wrongAnswers({ ...whole, ...breakIt(whole) }, present, absent)).not.toEqual([]);
   });
 });
 

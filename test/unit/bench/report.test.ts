@@ -82,4 +82,11 @@ describe('table', () => {
       '',
     ]);
   });
+
+  it('names who could not take part, with the reason', () => {
+    const inputs = { absent: { lmdb: 'No native build was found' } };
+    const text = table(report({ ...facts, inputs }, [[measured([100], { peer: [50] })]]));
+    expect(text).toContain('not measured: lmdb, which does not load: No native build was found\n');
+    expect(table(report(facts, [[measured([100], { peer: [50] })]]))).not.toContain('not measured');
+  });
 });
