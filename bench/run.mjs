@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseCases, parseOptions, UsageError } from './harness/arguments.mjs';
 import { ensurePeers } from './harness/peers.mjs';
 import { report, table } from './harness/report.mjs';
+import { findRuntime, RUNTIMES } from './harness/runtimes.mjs';
 import { OWN_SUITES, SUITES } from './suites.mjs';
 
 /**
@@ -34,6 +35,8 @@ ${ALL.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
 Options:
   --json           {suite, runtime, cases: [{name, n, bytes?, subject, peers, best, ratio, ratioRange}]};
                    ratio is the subject's rate divided by that of the best peer that does the whole job
+  --runtime NAME   what the processes run in: ${RUNTIMES.join(', ')} (node, the one that runs this command); for
+                   memory only node
   --case TEXT      only cases whose names start with TEXT; may be repeated
   --rounds N       turns of everyone in a process, 1 to 99 (7; 3 with --quick); not for memory
   --processes N    processes one after the other, medians over them, 1 to 20 (3; 1 with --quick)
@@ -42,6 +45,7 @@ Options:
   --help           this
 
 The first run installs what it compares with into bench/node_modules (npm ci --prefix bench); later ones use no network.
+The first run in another runtime installs those of test/runtimes, in the versions that are pinned there.
 Exit code: 0 done; 1 somebody answered wrongly, or it could not be measured; 2 wrong use.
 `;
 
@@ -54,6 +58,7 @@ async function main(args) {
   const options = parseOptions(
     args,
     ALL.map(({ name }) => name),
+    RUNTIMES,
   );
   const chosen = ALL.filter(({ name }) => options.suite === '' || options.suite === name);
   const [suite] = chosen;
@@ -76,10 +81,15 @@ function listing(suites) {
  * @param {OwnSuite} suite
  * @param {Options} options
  */
-async function runOwnSuite(suite, { json, quick, processes, cases: beginnings }) {
+async function runOwnSuite(suite, { json, quick, processes, cases: beginnings, runtime: name }) {
+  if (name !== RUNTIMES[0]) {
+    throw new UsageError(
+      `Cannot run the benchmarks: ${suite.name} asks the heap of the Node that runs the command, it cannot run in ${name}`,
+    );
+  }
   const cases = chooseCases(suite.caseNames(quick), beginnings);
   const log = (/** @type {string} */ line) => console.error(line);
-  await runNode(['tools/build.mjs', '--frozen', '--if-stale'], 'build the package');
+  await buildPackage();
   const address = pathToFileURL(join(root, 'dist/mod.js')).href;
   const result = await suite.measure({ cases, processes, quick, package: address, log });
   if (!json) {
@@ -99,9 +109,10 @@ async function runSuite(suite, options) {
   const cases = chooseCases(suite.caseNames(options.quick), options.cases);
   const log = (/** @type {string} */ line) => console.error(line);
   await ensurePeers(log);
-  await runNode(['tools/build.mjs', '--frozen', '--if-stale'], 'build the package');
+  await buildPackage();
   const scratch = await mkdtemp(join(tmpdir(), 'plimsoll-bench-'));
   try {
+    const runtime = await findRuntime(options.runtime, join(scratch, 'cache'));
     const core = suite.needsCore === true ? await bundleCore(scratch) : undefined;
     /** @type {Job} */
     const job = {
@@ -116,7 +127,7 @@ async function runSuite(suite, options) {
     const results = [];
     for (let index = 0; index < options.processes; index++) {
       log(`${suite.name}: process ${index + 1} of ${options.processes}`);
-      results.push(JSON.parse(await runNode(['--expose-gc', 'bench/child.mjs', JSON.stringify(job)], 'measure')));
+      results.push(JSON.parse(await run(runtime, ['bench/child.mjs', JSON.stringify(job)], 'measure')));
     }
     print(suite, options, results);
   } finally {
@@ -172,15 +183,25 @@ async function bundleCore(folder) {
   return pathToFileURL(outfile).href;
 }
 
+async function buildPackage() {
+  const node = { command: process.execPath, args: [], env: {} };
+  await run(node, ['tools/build.mjs', '--frozen', '--if-stale'], 'build the package');
+}
+
 /**
- * Runs a script with this Node and resolves with what it printed; what it says on standard error is progress.
+ * Runs a module and resolves with what it printed; what it says on standard error is progress.
  *
- * @param {readonly string[]} args
+ * @param {import('./harness/runtimes.mjs').Runtime} runtime
+ * @param {readonly string[]} program its path and arguments
  * @param {string} action
  * @returns {Promise<string>}
  */
-function runNode(args, action) {
-  const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+function run({ command, args, env }, program, action) {
+  const child = spawn(command, [...args, ...program], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output += text;

@@ -5,10 +5,11 @@ import * as index from './index/suite.mjs';
 import * as memory from './memory/suite.mjs';
 import * as replay from './replay/suite.mjs';
 import * as store from './store/suite.mjs';
+import * as watch from './watch/suite.mjs';
 
 /** Suites of rates: the harness times their cases. */
 /** @type {readonly import('./harness/process.mjs').Suite[]} */
-export const SUITES = [essence, index, compaction, replay, store];
+export const SUITES = [essence, index, compaction, replay, store, watch];
 
 /** Suites that measure something else, in processes of their own: they only share the command and its options. */
 /** @type {readonly import('./memory/suite.mjs').OwnSuite[]} */

@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
  * @property {number} rounds
  * @property {number} processes
  * @property {string[]} cases Beginnings of case names; empty for all.
+ * @property {string} runtime What the processes run in.
  */
 
 /** Wrong use of the command: exit code 2. */
@@ -24,13 +25,15 @@ const PROCESSES_MAX = 20;
  *
  * @param {readonly string[]} args
  * @param {readonly string[]} suites
+ * @param {readonly [string, ...string[]]} [runtimes] the first is the default
  * @returns {Options}
  */
-export function parseOptions(args, suites) {
+export function parseOptions(args, suites, runtimes = ['node']) {
   const { values, positionals } = parse(args);
   const { help = false, list = false, json = false, quick = false, case: cases = [] } = values;
   const rounds = parseCount('--rounds', values.rounds, quick ? 3 : 7, ROUNDS_MAX);
   const processes = parseCount('--processes', values.processes, quick ? 1 : 3, PROCESSES_MAX);
+  const runtime = parseRuntime(values.runtime, runtimes);
   const [suite = '', ...more] = positionals;
   const known = `there are ${suites.join(', ')}`;
   if (more.length > 0)
@@ -39,7 +42,7 @@ export function parseOptions(args, suites) {
     throw new UsageError(`Cannot run the benchmarks: there is no suite "${suite}"; ${known}`);
   }
   if (suite === '' && !help && !list) throw new UsageError(`Cannot run the benchmarks: which suite? ${known}`);
-  return { suite, help, list, json, quick, rounds, processes, cases };
+  return { suite, help, list, json, quick, rounds, processes, cases, runtime };
 }
 
 /** @param {readonly string[]} args */
@@ -56,6 +59,7 @@ function parse(args) {
         rounds: { type: 'string' },
         processes: { type: 'string' },
         case: { type: 'string', multiple: true },
+        runtime: { type: 'string', multiple: true },
       },
     });
   } catch (error) {
@@ -75,6 +79,21 @@ function parseCount(flag, text, fallback, max) {
   const count = Number(text);
   if (/^\d+$/.test(text) && count >= 1 && count <= max) return count;
   throw new UsageError(`Cannot run the benchmarks: ${flag} is "${text}", allowed is 1 to ${max}`);
+}
+
+/**
+ * One at a time: the document of a run is about one runtime. The last of several would win silently otherwise.
+ *
+ * @param {readonly string[] | undefined} names
+ * @param {readonly [string, ...string[]]} runtimes
+ */
+function parseRuntime(names, runtimes) {
+  const [name = runtimes[0], ...more] = names ?? [];
+  if (more.length > 0) {
+    throw new UsageError(`Cannot run the benchmarks: one runtime at a time (${[name, ...more].join(' ')})`);
+  }
+  if (runtimes.includes(name)) return name;
+  throw new UsageError(`Cannot run the benchmarks: --runtime is "${name}", there are ${runtimes.join(', ')}`);
 }
 
 /**

@@ -115,7 +115,7 @@ function rounded(value) {
  * @param {Report} result
  * @returns {string}
  */
-export function table({ suite, runtime, cases }) {
+export function table({ suite, runtime, cases, inputs }) {
   const lines = [`${suite} on ${runtime}; "3.00x" means that plimsoll does 3 operations in the time of one`, ''];
   for (const { name, n, bytes, subject, peers, best, ratio, ratioRange } of cases) {
     const size = bytes === undefined ? '' : `, ${bytes.toLocaleString('en')} bytes each`;
@@ -132,7 +132,14 @@ export function table({ suite, runtime, cases }) {
     const partial = peers[best]?.lacks === undefined ? '' : ', which does less';
     lines.push(`  = ${ratio.toFixed(2)}x (${low.toFixed(2)} to ${high.toFixed(2)}) of ${best}${partial}${verdict}`, '');
   }
-  return lines.join('\n');
+  return [...lines, ...absentLines(inputs)].join('\n');
+}
+
+/** Who could not take part on this machine, and why. @param {unknown} inputs */
+function absentLines(inputs) {
+  const { absent = {} } = /** @type {{ absent?: Record<string, string> }} */ (inputs ?? {});
+  const lines = Object.entries(absent).map(([name, reason]) => `not measured: ${name}, which does not load: ${reason}`);
+  return lines.length === 0 ? [] : [...lines, ''];
 }
 
 /**

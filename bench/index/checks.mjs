@@ -7,6 +7,12 @@ import { createStaticArray } from './sorted-array.mjs';
  * @typedef {import('../harness/measure.mjs').Finding} Finding
  * @typedef {import('./sorted-array.mjs').KeyIndex} KeyIndex
  * @typedef {Partial<KeyIndex> & Pick<KeyIndex, 'keyOf' | 'get'>} SomeIndex
+ *
+ * @typedef {object} Answers What can be asked of an index, or of a database that answers lists later.
+ * @property {KeyIndex['get']} get
+ * @property {KeyIndex['keyOf']} keyOf
+ * @property {(query: Query) => ArrayLike<number> | Promise<ArrayLike<number>>} [list]
+ * @property {KeyIndex['count']} [count]
  */
 
 /** Exact reads compared; lists are compared as a whole. */
@@ -16,11 +22,11 @@ const GETS = 1000;
  * What an index answers beside what a sorted array of the same keys does: everything in order, exact reads of keys that
  * are there and of some that are not, and the case's own queries.
  *
- * @param {SomeIndex} index
+ * @param {Answers} index
  * @param {{ present: readonly string[], absent: readonly string[], queries?: readonly Query[] }} expected
- * @returns {Finding[]}
+ * @returns {Promise<Finding[]>}
  */
-export function indexFindings(index, { present, absent, queries = [] }) {
+export async function indexFindings(index, { present, absent, queries = [] }) {
   const reference = referenceOf(present);
   const step = Math.max(1, Math.floor(present.length / GETS));
   const sample = present.filter((_, place) => place % step === 0);
@@ -39,7 +45,7 @@ export function indexFindings(index, { present, absent, queries = [] }) {
     if (index.list !== undefined) {
       const expected = Array.from(reference.list(query)).map((id) => reference.keyOf(id));
       // Copied first: the core's answer is a view that ends with the next call.
-      const actual = Array.from(index.list(query)).map((id) => index.keyOf(id));
+      const actual = Array.from(await index.list(query)).map((id) => index.keyOf(id));
       findings.push({ what: `list ${name}`, actual, expected });
     }
     if (index.count !== undefined) {
@@ -66,7 +72,7 @@ function referenceOf(present) {
 }
 
 /**
- * @param {SomeIndex} index
+ * @param {Answers} index
  * @param {string} key
  */
 function keyAt(index, key) {

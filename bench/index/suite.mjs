@@ -3,6 +3,8 @@ import { generateKeys, listQueries, prefixQuery } from '../data/keys.mjs';
 import { createRandom, shuffled } from '../data/random.mjs';
 import { indexFindings } from './checks.mjs';
 import { CoreIndex } from './core-index.mjs';
+import { insertingPeers, readingPeers } from './database-peers.mjs';
+import { loadDatabases } from './databases.mjs';
 import { createKeyIndex } from './key-index.mjs';
 import { createBTreeIndex, createMapIndex, createRedBlackIndex, loadPackages } from './package-indexes.mjs';
 import { createChunkedArray, createStaticArray } from './sorted-array.mjs';
@@ -13,7 +15,8 @@ import { createChunkedArray, createStaticArray } from './sorted-array.mjs';
  * @typedef {import('../harness/measure.mjs').Case} Case
  * @typedef {import('./checks.mjs').SomeIndex} SomeIndex
  * @typedef {import('./core-index.mjs').Core} Core
- * @typedef {import('./package-indexes.mjs').Packages} Packages
+ * @typedef {import('./package-indexes.mjs').Packages & { databases: readonly Loaded[] }} Packages
+ * @typedef {import('./databases.mjs').Loaded} Loaded
  * @typedef {import('./key-index.mjs').KeyIndex} KeyIndex
  *
  * @typedef {object} CoreBundle
@@ -67,7 +70,8 @@ export function caseNames(quick) {
  */
 export async function open({ loadCore }) {
   const { Core, KeyIndex, coreModule } = /** @type {CoreBundle} */ (await loadCore());
-  const packages = await loadPackages();
+  const { loaded: databases, does, absent } = await loadDatabases();
+  const packages = { ...(await loadPackages()), databases };
   const create = {
     lean: () => createKeyIndex(new KeyIndex(coreModule(), { lean: true })),
     [WITH_MAP]: () => createKeyIndex(new KeyIndex(coreModule())),
@@ -76,7 +80,12 @@ export async function open({ loadCore }) {
   const sample = generateKeys(SIZES['10k']);
   const bytes = sample.reduce((sum, key) => sum + key.length, 0) / sample.length;
   return {
-    facts: { keys: 'generated, /registry/<kind>/ns-<n>/<app>-<rand>, random order', meanKeyBytes: Math.round(bytes) },
+    facts: {
+      keys: 'generated, /registry/<kind>/ns-<n>/<app>-<rand>, random order',
+      meanKeyBytes: Math.round(bytes),
+      databases: does,
+      absent,
+    },
     openCase(caseName) {
       const words = caseName.split(' ');
       const kind = words[0] ?? '';
@@ -123,6 +132,18 @@ function orderedPeers(packages, size) {
 }
 
 /**
+ * In the cases of the ordered index alone, and where a turn takes no seconds.
+ *
+ * @param {string} caseName
+ * @param {Packages} packages
+ * @returns {readonly Loaded[]}
+ */
+function databasesFor(caseName, { databases }) {
+  const isSmall = !caseName.endsWith('1M') && caseName !== COUNT;
+  return isSmall && /^(insert|get|list) /.test(caseName) ? databases : [];
+}
+
+/**
  * All keys into an empty index, in random order.
  *
  * @param {string} caseName
@@ -146,7 +167,9 @@ function insertCase(caseName, size, subject, packages) {
       sweep: () => insertAll(index, keys),
     });
   });
-  return caseOf(caseName, size, first, peers, size === LARGE ? LARGE_ROUNDS : undefined);
+  const databases = insertingPeers(databasesFor(caseName, packages), { keys, absent });
+  const roundsMax = size === LARGE ? LARGE_ROUNDS : undefined;
+  return { ...caseOf(caseName, size, first, [...peers, ...databases.contestants], roundsMax), close: databases.close };
 }
 
 /**
@@ -193,9 +216,9 @@ function replaceCase(caseName, size, subject, packages) {
  * @param {number} size
  * @param {Entry} subject
  * @param {Packages} packages
- * @returns {Case}
+ * @returns {Promise<Case>}
  */
-function getCase(caseName, size, subject, packages) {
+async function getCase(caseName, size, subject, packages) {
   const keys = generateKeys(size + 1000);
   const absent = keys.splice(size);
   const asked = shuffled(createRandom(size), keys);
@@ -208,7 +231,8 @@ function getCase(caseName, size, subject, packages) {
       operation: inTurn(asked, (key) => index.get(key)),
     });
   });
-  return caseOf(caseName, size, first, peers);
+  const databases = await readingPeers(databasesFor(caseName, packages), { keys, absent, asked });
+  return { ...caseOf(caseName, size, first, [...peers, ...databases.contestants]), close: databases.close };
 }
 
 /**
@@ -217,9 +241,9 @@ function getCase(caseName, size, subject, packages) {
  * @param {string} caseName
  * @param {Entry} subject
  * @param {Packages} packages
- * @returns {Case}
+ * @returns {Promise<Case>}
  */
-function readCase(caseName, subject, packages) {
+async function readCase(caseName, subject, packages) {
   const size = SIZES['100k'];
   const keys = generateKeys(size + 1000);
   const absent = keys.splice(size);
@@ -237,7 +261,8 @@ function readCase(caseName, subject, packages) {
       operation: inTurn(queries, read.bind(index)),
     });
   });
-  return caseOf(caseName, size, first, peers);
+  const databases = await readingPeers(databasesFor(caseName, packages), { keys, absent, queries });
+  return { ...caseOf(caseName, size, first, [...peers, ...databases.contestants]), close: databases.close };
 }
 
 /**

@@ -1,6 +1,7 @@
 // @ts-check
 import { generateKeys } from '../data/keys.mjs';
 import { createRandom, shuffled } from '../data/random.mjs';
+import { antiEtcdContestant, openAntiEtcd } from './antietcd.mjs';
 import { MapStore } from './baseline.mjs';
 import { compactionCase } from './compaction.mjs';
 import { MvccBaseline } from './mvcc-baseline.mjs';
@@ -29,6 +30,8 @@ const TXN = 'txn awaited 100k';
 const GET = 'get 100k';
 const RANGE = 'range 1k of 100k';
 const MAP = 'Map and a sorted list of keys';
+/** What antietcd calls it. */
+const CALLS = /** @type {const} */ ({ [PUT]: 'put', [TXN]: 'txn', [GET]: 'get', [RANGE]: 'range' });
 const KEYS = 100_000;
 const PAGE = { prefix: '/registry/pods/', limit: 1000 };
 
@@ -123,10 +126,18 @@ async function openCase(caseName, entries) {
     const { name: entryName, lacks } = /** @type {Entry} */ (entries[place]);
     contestants.push({ name: entryName, ...(lacks === undefined ? {} : { lacks }), ...work(caseName, store, keys) });
   }
+  const etcd = await openAntiEtcd();
+  const call = /** @type {Record<string, import('./antietcd.mjs').Call>} */ (CALLS)[caseName] ?? 'put';
+  contestants.push(await antiEtcdContestant(etcd, call, { keys, order: orderOf(keys), page: PAGE }));
   const [subject, ...peers] = contestants;
   if (subject === undefined) throw new TypeError(`Cannot open the case "${caseName}": nobody takes part`);
-  const close = async () => void (await Promise.all(stores.map((store) => store.close())));
+  const close = async () => void (await Promise.all([...stores.map((store) => store.close()), etcd.stop()]));
   return { name: caseName, n: KEYS, subject, peers, close };
+}
+
+/** In which every round goes through the keys. @param {readonly string[]} keys */
+function orderOf(keys) {
+  return shuffled(createRandom(KEYS), keys);
 }
 
 /**
@@ -136,7 +147,7 @@ async function openCase(caseName, entries) {
  * @returns {Omit<Contestant, 'name' | 'lacks'>}
  */
 function work(caseName, store, keys) {
-  const order = shuffled(createRandom(KEYS), keys);
+  const order = orderOf(keys);
   let round = 0;
   const check = () => findings(store, keys, order, round);
   if (caseName === RANGE) return { check, operation: () => store.range(PAGE).kvs };

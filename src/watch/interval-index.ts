@@ -65,11 +65,10 @@ export class IntervalIndex<T> {
     for (const entry of hits) visit(entry);
   }
 
-  /** Makes a tree of what is fresh. */
+  /** Makes a tree of what is fresh, the newest of which is not switched off. */
   #settle(): void {
     let nodes = this.#swept(this.#fresh);
     this.#fresh = [];
-    if (nodes.length === 0) return;
     for (;;) {
       const least = this.#trees.at(-1);
       if (least === undefined || least.length >= 2 * nodes.length) break;

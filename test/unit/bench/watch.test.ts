@@ -2,8 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { measureCase, WrongAnswerError } from '../../../bench/harness/measure.mjs';
 import { fanOutFindings, wakeUpFindings } from '../../../bench/watch/checks.mjs';
 import { flatness, wakeUpFacts, wakeUpLine } from '../../../bench/watch/hub-share.mjs';
+import { EmitterWatchers, ListWatchers, PrefixMapStore } from '../../../bench/watch/plain-peers.mjs';
 import { caseNames, plainPeers, watchCase } from '../../../bench/watch/suite.mjs';
-import { EmitterWatchers, ListWatchers, PrefixMapStore, StreamWatchers } from '../../../bench/watch/watchers.mjs';
+import { StreamWatchers } from '../../../bench/watch/watchers.mjs';
 import { openStore } from '../../../src/mod.ts';
 
 type Entry = Parameters<typeof watchCase>[1][number];

@@ -69,9 +69,23 @@ describe.each(SHAPES)('of a watcher of %j', (range) => {
   it('it is notified once, however often it became idle', () => {
     const { hub } = openHub();
     const { watcher, taken } = noting(range);
-    for (let round = 0; round < 3; round++) hub.becameIdle(watcher, 0);
+    for (let round = 0; round < 3; round++) {
+      hub.becameIdle(watcher, 0);
+      expect(watcher.isIndexed).toBe(true);
+    }
     hub.published(put(2));
     expect(taken()).toEqual(['notify 2']);
+  });
+
+  it('that starts at the newest revision or below, no span looks at it', () => {
+    for (const from of [0, 4, 5]) {
+      const { hub } = openHub(5);
+      const { watcher, notes } = noting(range, from);
+      hub.becameIdle(watcher, 0);
+      notes.length = 0;
+      hub.published({ revision: 20, after: 10, changes: [] });
+      expect([from, notes]).toEqual([from, []]);
+    }
   });
 
   it('that starts in the future, nothing is left for a span to look at once it has ended or the span has passed', () => {

@@ -32,13 +32,14 @@ describe('onAbort', () => {
     const leave = onAbort(controller.signal, () => heard.push('b'));
     onAbort(controller.signal, (reason) => heard.push(['c', reason]));
     controller.abort('enough');
-    onAbort(controller.signal, (reason) => heard.push(['late', reason]))();
+    const off = onAbort(controller.signal, (reason) => heard.push(['late', reason]));
     expect(heard).toEqual([
       ['a', 'enough'],
       ['c', 'enough'],
       ['late', 'enough'],
     ]);
     expect(listeners(controller.signal)).toBe(0);
+    off();
   });
 });
 
