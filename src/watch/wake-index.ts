@@ -1,12 +1,13 @@
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import { IntervalIndex } from './interval-index.ts';
+import { PrefixFilter } from './prefix-filter.ts';
 
 /**
  * Finds the entries whose range holds a key, at a cost that follows the matches and not the number of entries (M27).
  *
  * ```text
  *   points     Map  key    -> entry, or entries          one probe
- *   prefixes   Map  prefix -> entry, or entries, and the lengths in use: { 9: 120 entries, 17: 3 }     one probe a length
+ *   prefixes   Map  prefix -> entry, or entries     one pass over the key, a probe for each prefix that a filter lets through
  *   intervals  trees; true intervals are rare, lists and watches of real users are prefixes
  * ```
  *
@@ -16,15 +17,14 @@ import { IntervalIndex } from './interval-index.ts';
 export class WakeIndex<T> {
   readonly #points = new Map<string, T | Several<T>>();
   readonly #prefixes = new Map<string, T | Several<T>>();
-  /** Number of prefixes in use by length, so that a key is probed only at those. */
-  readonly #lengths = new Map<number, number>();
+  readonly #filter = new PrefixFilter(this.#prefixes);
   readonly #intervals = new IntervalIndex<T>();
 
   /** What is in memory: keys and prefixes with an entry, lengths of prefixes, intervals as `IntervalIndex.held` has them. */
   get held(): { readonly texts: number; readonly lengths: number; readonly intervals: number } {
     return {
       texts: this.#points.size + this.#prefixes.size,
-      lengths: this.#lengths.size,
+      lengths: this.#filter.held.lengths,
       intervals: this.#intervals.held,
     };
   }
@@ -42,10 +42,7 @@ export class WakeIndex<T> {
       return;
     }
     map.set(range.text, entry);
-    if (range.kind === 'prefix') {
-      const length = range.text.length;
-      this.#lengths.set(length, (this.#lengths.get(length) ?? 0) + 1);
-    }
+    if (range.kind === 'prefix') this.#filter.add(range.text);
   }
 
   remove(range: ResolvedRange, entry: T): void {
@@ -57,12 +54,7 @@ export class WakeIndex<T> {
     const found = map.get(range.text);
     if (found instanceof Several ? !found.delete(entry) || found.size > 0 : found !== entry) return;
     map.delete(range.text);
-    if (range.kind === 'prefix') {
-      const length = range.text.length;
-      const left = (this.#lengths.get(length) as number) - 1;
-      if (left === 0) this.#lengths.delete(length);
-      else this.#lengths.set(length, left);
-    }
+    if (range.kind === 'prefix') this.#filter.remove(range.text);
   }
 
   /**
@@ -71,12 +63,7 @@ export class WakeIndex<T> {
    */
   visit(text: string, visit: (entry: T) => void): void {
     visitAll(this.#points.get(text), visit);
-    if (this.#prefixes.size > 0) {
-      for (const length of this.#lengths.keys()) {
-        if (length > text.length) continue;
-        visitAll(this.#prefixes.get(length === text.length ? text : text.slice(0, length)), visit);
-      }
-    }
+    this.#filter.visit(text, (prefix) => visitAll(this.#prefixes.get(prefix), visit));
     this.#intervals.visit(text, visit);
   }
 }

@@ -98,7 +98,12 @@ describe('an interval index', () => {
   });
 
   it('a visit compares a few times the square of a logarithm, however the intervals came', () => {
-    for (const order of ['ascending', 'descending', 'mixed']) {
+    // What they come in has an effect on how often a sort compares, and nothing else has.
+    for (const [order, most] of [
+      ['ascending', 20_000],
+      ['descending', 22_500],
+      ['mixed', 62_000],
+    ] as const) {
       const { index, costOf, visited } = openCounted();
       const count = 4096;
       const numbers = Array.from({ length: count }, (_, number) =>
@@ -108,8 +113,7 @@ describe('an interval index', () => {
       const added = costOf(() => {
         for (const number of numbers) index.add(digits(number), digits(number + 1), digits(number));
       });
-      // n log n for each time that a node's tree grows by half.
-      expect(added).toBeLessThan(count * 24);
+      expect(added).toBeLessThan(most);
       for (const text of [0, 1, 31, 32, 2047, 2048, 4000, 4095]) {
         expect(costOf(() => expect(visited(digits(text))).toEqual([digits(text)]))).toBeLessThan(60);
       }
