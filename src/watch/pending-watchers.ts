@@ -99,7 +99,6 @@ function here<T extends Pending>(entries: readonly T[], position: Revision): T[]
 /** A binary heap: no item is above the two at 2i + 1 and 2i + 2. Positions rise, so that a push mostly stays where it is. */
 function push(heap: Revision[], item: Revision): void {
   let place = heap.length;
-  heap.push(item);
   while (place > 0) {
     const above = (place - 1) >> 1;
     const parent = heap[above] as Revision;

@@ -14,8 +14,9 @@ function open() {
   const entry = (position: number, name = 0): Entry => ({ state: 'pending', position, name });
   const leave = (one: Entry): void => {
     const { position } = one;
-    one.state = 'idle';
-    one.position = 0;
+    // One that ended has the position that it had, one that is idle has none.
+    one.state = one.name % 2 === 0 ? 'idle' : 'ended';
+    if (one.state === 'idle') one.position = 0;
     pending.left(position);
   };
   return { pending, entry, leave };
@@ -96,6 +97,15 @@ describe('pending watchers', () => {
         if (order !== 'first' && leaving.length === 50) expect(positions).toBe(100);
       }
     }
+  });
+
+  it('up to 32 positions are never swept', () => {
+    const { pending, entry, leave } = open();
+    const all = Array.from({ length: 32 }, (_, name) => entry(name + 1, name));
+    for (const one of all) pending.add(one);
+    for (const one of all.slice(1)) leave(one);
+    expect(pending.held).toEqual({ entries: 1, positions: 32 });
+    expect(pending.takeBelow(100)).toEqual([all[0]]);
   });
 
   it('the positions that are left after a sweep are in order', () => {
