@@ -32,7 +32,7 @@ export { keyRegion, keyRegionBytes } from './scratch';
 export { findKey, internKey, liveKeyCount } from './key-index';
 export { insertKey, keyAtRank, listKeys, listKeysMore, rankOf, removeKey } from './key-list';
 export { headSlot, keyCount, keyLength, keyPointer } from './keys';
-export { reserve } from './reserve';
+export { reserve, reserveDeletes } from './reserve';
 export { append } from './append';
 export { slotAt } from './history';
 export {

@@ -20,6 +20,13 @@ export function takePage(): usize {
   return page;
 }
 
+/** A free page that is a page no longer; 0 when none is free. */
+export function dropFreePage(): usize {
+  if (free == 0) return 0;
+  claimedCount--;
+  return takePage();
+}
+
 /** Makes sure that the next `count` pages can be taken. False: memory is out; what was claimed stays free. */
 export function roomForPages(count: u32): bool {
   while (freeCount < count) {

@@ -1,11 +1,12 @@
-import { classBelow, grownBytes, roomOfClass, vectorsOfClass } from './history';
+import { classBelow, grownBytes, roomInHistory, roomOfClass, vectorsOfClass } from './history';
 import { INNER_MAX, LEAF_MAX } from './index-page';
 import { innerPageCount, leafPageCount, longestKeyBytes } from './key-index';
-import { freeKeyCount, KEY_CHUNK_BYTES, keyTable } from './keys';
+import { freeKeyCount, isKey, KEY_CHUNK_BYTES, keyTable } from './keys';
 import { makeRoom } from './make-room';
 import { promise } from './memory';
-import { freePageCount, PAGE_BYTES } from './pages';
-import { LOG_COLUMNS, logDirectoryClaim, pagesAhead } from './revision-log';
+import { freePageCount, PAGE_BYTES, roomForPages } from './pages';
+import { LOG_COLUMNS, logDirectoryClaim, pagesAhead, roomForCells } from './revision-log';
+import { outputPointer } from './scratch';
 import { classCount, setTight, worstClaim } from './slab';
 import { Status } from './status';
 import { CHUNK_RECORDS, directoryClaim } from './table';
@@ -16,6 +17,7 @@ import {
   HEADER_CHUNK_BYTES,
   headerChunksFor,
   headerTable,
+  roomForVersions,
   VERSION_CHUNK_BYTES,
   versionTable,
 } from './versions';
@@ -74,6 +76,21 @@ export function reserve(events: u32, newKeys: u32, keyBytes: usize, longest: usi
   if (need < 0x7fffffff && promise(<usize>need)) return Status.Ok;
   promise(0);
   return makeRoom(events, newKeys, longest, separator, leaves, pages) ? Status.Ok : Status.Full;
+}
+
+/**
+ * The narrowest way, for tombstones of keys whose ids lie in the output region, all of them different: the very room that
+ * each of them needs, and no far numbers. What compaction gets back of two deleted keys is room for another delete, so a
+ * full store can be emptied. Ok, or Full; some keys may have their room then, which nobody sees.
+ */
+export function reserveDeletes(count: u32): Status {
+  setTight(true);
+  for (let index: u32 = 0; index < count; index++) {
+    const keyId = load<i32>(outputPointer() + ((<usize>index) << 2));
+    if (!isKey(keyId) || !roomInHistory(<u32>keyId)) return Status.Full;
+  }
+  const pages = pagesAhead(count);
+  return roomForVersions(count) && roomForCells(pages) && roomForPages(pages * LOG_COLUMNS) ? Status.Ok : Status.Full;
 }
 
 function leavesAhead(newKeys: u32): u32 {

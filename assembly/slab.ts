@@ -1,4 +1,5 @@
 import { claim } from './memory';
+import { dropFreePage, PAGE_BYTES } from './pages';
 
 /**
  * Blocks of every size, with reuse: key bytes, separators, history vectors, directories, far numbers.
@@ -14,8 +15,8 @@ import { claim } from './memory';
  *
  * Small blocks are cut from a shared *run*, whatever their class: a store with ten keys should not pay a page for each
  * size in use. A run is a fresh piece of memory or a large block nobody wants (the outgrown vector of a hot key). At
- * the memory limit any larger free block is cut up. So large garbage becomes small room; the other direction does not
- * exist, blocks are never joined: a workload whose key lengths drift leaves each class at its high-water mark.
+ * the memory limit any larger free block is cut up, and then free pages are. So large garbage becomes small room; the
+ * other direction does not exist, blocks are never joined: a workload whose key lengths drift leaves each class at its high-water mark.
  */
 
 const CLASS_COUNT: u32 = 217;
@@ -143,7 +144,7 @@ function claimBlock(bytes: usize): usize {
   return block;
 }
 
-/** The last resort: a block cut from the smallest larger free one. */
+/** The last resort: a block cut from the smallest larger free one, or from a page that neither index nor log has in use. */
 function cutLarger(sizeClass: u32): usize {
   for (let larger = sizeClass + 1; larger < CLASS_COUNT; larger++) {
     const block = pop(larger);
@@ -151,7 +152,12 @@ function cutLarger(sizeClass: u32): usize {
     donate(block + classBytes(sizeClass), block + classBytes(larger));
     return block;
   }
-  return 0;
+  const size = classBytes(sizeClass);
+  const page = size > PAGE_BYTES ? 0 : dropFreePage();
+  if (page == 0) return 0;
+  claimed += PAGE_BYTES;
+  donate(page + size, page + PAGE_BYTES);
+  return page;
 }
 
 /** Puts [from, end) into the free lists, largest fitting class first. */

@@ -107,6 +107,19 @@ export class Core {
     }
   }
 
+  /**
+   * The same for tombstones of keys that are there, all of them different, whose mod and commit are one: takes as little as
+   * it can, so that in a full store what was deleted makes room for more of it. At most a page of ids (4096). Throws
+   * `StoreFullError`.
+   */
+  reserveDeletes(action: string, keyIds: readonly number[]): void {
+    if (keyIds.length <= this.#instance.exports.outputWords()) {
+      this.#instance.output(keyIds.length).set(keyIds);
+      if (this.#exports.reserveDeletes(keyIds.length) === STATUS_OK) return;
+    }
+    throw new StoreFullError(action, this.#instance.memoryBytesMax);
+  }
+
   /** Id of a key, made when absent. A new key has no versions; only an `append` makes it one that compaction can drop. */
   internKey(key: string | Uint8Array): number {
     const length = this.#keys.writeNew(key, 'store a key');

@@ -302,7 +302,20 @@ export class VersionedState {
     }
     const need = { events, newKeys, newKeyBytes, longestKeyBytes };
     if (hasPut) this.#reserveWithRoom(need, action);
-    else this.#core.reserve(action, need);
+    else this.#reserveDeletes(commit, need, action);
+  }
+
+  /** Deletes must be possible in a store that is full, or nothing could make room in it again (M37). */
+  #reserveDeletes({ revision, changes }: Commit, need: CoreNeed, action: string): void {
+    try {
+      this.#core.reserve(action, need);
+    } catch (error) {
+      const ids = new Set(changes.map(({ text }) => this.#ids.get(text)));
+      // Not of a span, which may delete a key that it has made, and says when that was.
+      const isPlain = !ids.has(undefined) && ids.size === changes.length;
+      if (!isPlain || changes.some(({ modRevision }) => modRevision !== revision)) throw error;
+      this.#core.reserveDeletes(action, [...ids] as number[]);
+    }
   }
 
   #reserveWithRoom(need: CoreNeed, action: string): void {

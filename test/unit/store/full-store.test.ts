@@ -75,6 +75,76 @@ describe('a full store', () => {
     expect(await fill()).toBeGreaterThan(first * 0.5);
   });
 
+  // Deletes until the last bit of memory is used up, which compaction gives back in pieces as small as they were.
+  it.each([
+    [2, 1, 1_048_576],
+    [7, 1, 1_048_576],
+    [7, 3, 1_048_576],
+    [7, 1, 2_097_152],
+    [40, 1, 1_048_576],
+    [400, 2, 1_048_576],
+    [3000, 1, 1_048_576],
+  ])(
+    'can be emptied by who compacts only when a delete is refused: keys of %i bytes, %i puts, %i bytes',
+    async (length, puts, memoryBytesMax) => {
+      const { store } = await openTestStore<number>({ memoryBytesMax });
+      const key = (index: number) => index.toString(36).padEnd(length, '.');
+      const fill = async (): Promise<number> => {
+        for (let index = 0; ; index++) {
+          for (let put = 0; put < puts; put++) {
+            const error = await store.put(key(index), index).catch((reason: unknown) => reason);
+            if (error instanceof StoreFullError) return index;
+          }
+        }
+      };
+      const first = await fill();
+      let refusals = 0;
+      for (let index = 0; index < first; ) {
+        const error = await store.delete(key(index)).then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        if (error === undefined) {
+          index++;
+          continue;
+        }
+        expect(error).toBeInstanceOf(StoreFullError);
+        refusals++;
+        const { logEntries } = store.stats();
+        expect(logEntries).toBeGreaterThan(1);
+        await store.compact(store.revision);
+      }
+      expect(refusals).toBeGreaterThan(0);
+      expect(refusals).toBeLessThan(20);
+      expect(store.range({ prefix: '' }).count).toBe(0);
+      if (store.compactRevision < store.revision) await store.compact(store.revision);
+      expect(await fill()).toBeGreaterThan(first * 0.25);
+    },
+  );
+
+  it.each([7, 400])('M37: a lease that is due ends, and every read works: keys of %i bytes', async (length) => {
+    const { store, clock } = await openTestStore<number>({ memoryBytesMax: 1_048_576 });
+    const key = (index: number) => index.toString(36).padEnd(length, '.');
+    await store.grantLease({ ttlMs: 60_000, id: '7' });
+    for (let index = 0; index < 40; index++) await store.put(key(index), index, { lease: '7' });
+    let count = 40;
+    while ((await store.put(key(count), 1).catch((reason: unknown) => reason)) instanceof StoreFullError === false)
+      count++;
+    // Nothing is kept back any more.
+    let deleted = 0;
+    while (
+      (await store.delete(key(40 + deleted)).catch((reason: unknown) => reason)) instanceof StoreFullError ===
+      false
+    ) {
+      deleted++;
+    }
+    await clock.advance(60_000);
+    expect(store.get(key(0))).toBeUndefined();
+    expect(store.range({ prefix: '' }).count).toBe(count - 40 - deleted);
+    expect([await store.leases(), store.stats().leases]).toEqual([[], 0]);
+    await store.delete(key(count - 1));
+  });
+
   it('a transaction that does not fit is not half done', async () => {
     const { store } = await openTestStore<number>({ memoryBytesMax: 1_048_576 });
     const operations = Array.from(
