@@ -51,7 +51,9 @@ class MemoryBackend implements Backend {
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
     request.signal?.throwIfAborted();
     const store = this.#store;
-    const revision = request.revision ?? store.revision;
+    // 0 is the newest, as in a transaction.
+    const { revision: asked = 0 } = request;
+    const revision = asked > 0 ? asked : store.revision;
     let count = 0;
     const kvs: BackendKeyValue[] = [];
     for (const range of request.ranges) {

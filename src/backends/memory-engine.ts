@@ -10,7 +10,7 @@ import { Branch } from '../store/run-txn.ts';
 import { Snapshots } from '../store/snapshots.ts';
 import { branchOf, checkPath, checkPut, choosePath } from '../store/txn-path.ts';
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, ConflictError, StoreFullError } from '../types/errors.ts';
+import { ClosedError, ConflictError, InvariantError, StoreFullError } from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
   KeepAliveResult,
@@ -230,7 +230,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     const { lessor } = this.#leases;
     const record = lessor.get(id);
     if (record === undefined) return undefined;
-    const status = { id, grantedTtlMs: record.ttlMs, remainingMs: lessor.remaining(record) };
+    const status = { id, grantedTtlMs: record.ttlMs, remainingMs: Math.max(1, lessor.remaining(record)) };
     if (options.keys !== true) return status;
     const texts = lessor.keys(record).sort(compareKeyText);
     return { ...status, keys: texts.map((text) => this.#mvcc.keys.key(text)) };
@@ -371,7 +371,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
 
 /** Of a write that has no put. */
 function noLease(): never {
-  throw new TypeError('a delete makes no lease');
+  throw new InvariantError('a delete makes no lease');
 }
 
 /** 64 random bits as hex: enough to tell two data sets apart, as long as they are not from one seed. */

@@ -1,5 +1,5 @@
+import { onAbort } from '../types/on-abort.ts';
 import type { Revision } from '../types/revision.ts';
-import { onAbort } from '../watch/on-abort.ts';
 
 interface Wait {
   readonly revision: Revision;

@@ -18,6 +18,7 @@ import {
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
+import { untilAborted } from '../types/until-aborted.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import { AppliedWaits } from './applied-waits.ts';
 import { changesOf, checkItem, rowsOf } from './ingress.ts';
@@ -28,7 +29,6 @@ import { ReadyGate } from './ready-gate.ts';
 import { compareRelist, type ListedState } from './relist.ts';
 import { RetryPace } from './retry-pace.ts';
 import { Turns } from './turns.ts';
-import { untilAnyAborted } from './until-any-aborted.ts';
 
 export interface ListManagerOptions<V, K extends Key> {
   readonly backend: Backend;
@@ -125,7 +125,7 @@ export class ListManager<V, K extends Key> {
 
   /** A call without a position in its answer; ends with the signal or the store. */
   call<T>(question: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return untilAnyAborted(question, [this.#lifetime.signal, signal]);
+    return untilAborted(question, [this.#lifetime.signal, signal]);
   }
 
   /**

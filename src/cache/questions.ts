@@ -1,8 +1,8 @@
 import type { BackendPosition } from '../types/backend.ts';
 import { IdentityChangedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
+import { untilAborted } from '../types/until-aborted.ts';
 import { checkPosition } from './ingress.ts';
-import { untilAnyAborted } from './until-any-aborted.ts';
 
 /**
  * Asks the backend and judges where each answer comes from (M24).
@@ -42,7 +42,7 @@ export class Questions {
     signal: AbortSignal | undefined,
   ): Promise<T> {
     const { epoch, seen } = this;
-    const answer = await untilAnyAborted(question, [this.#lifetime, signal]);
+    const answer = await untilAborted(question, [this.#lifetime, signal]);
     if (epoch !== this.epoch) throw new IdentityChangedError(action, this.epoch);
     checkPosition(answer);
     if (this.admit(answer, seen)) return answer;

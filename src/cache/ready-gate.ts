@@ -1,4 +1,4 @@
-import { onAbort } from '../watch/on-abort.ts';
+import { onAbort } from '../types/on-abort.ts';
 
 /**
  * A two-way gate: shut until the first snapshot and an open stream, shut again by a reset, broken for good by a

@@ -1,10 +1,11 @@
 import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
-import { abortableSleep, untilAborted } from '../system/abortable.ts';
+import { abortableSleep } from '../system/abortable.ts';
 import type { Clock } from '../types/clock.ts';
 import { BackendError, ClosedError, IdentityChangedError, UnsupportedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource, SourceList } from '../types/source.ts';
+import { untilAborted } from '../types/until-aborted.ts';
 import type { ObjectTable } from './object-table.ts';
 
 export interface InformerOptions {

@@ -1,3 +1,4 @@
+import { checkInteger } from '../types/check-integer.ts';
 import type { GrantLeaseOptions, TimeToLiveOptions } from '../types/lease.ts';
 import type { DeleteOptions, GetOptions, PutEntry, PutOptions } from '../types/requests.ts';
 import type { Key, KeyRange, Revision } from '../types/revision.ts';
@@ -91,17 +92,11 @@ export function checkExpect(
   if (expect === undefined) return undefined;
   checkMembers(expect, EXPECT_NAMES, action, 'expect is not an object', 'member of expect');
   const { modRevision } = expect;
-  if (Number.isSafeInteger(modRevision) && modRevision >= 0) return modRevision;
-  throw new RangeError(`Cannot ${action}: expect.modRevision is not a safe integer from 0 on`);
+  checkInteger('expect.modRevision', modRevision, action, 0);
+  return modRevision;
 }
 
 const EXPECT_NAMES: ReadonlySet<string> = new Set(['modRevision']);
-
-/** Throws RangeError for what `compact` cannot be asked. */
-export function checkCompact(revision: Revision, action: string): void {
-  if (Number.isSafeInteger(revision) && revision >= 0) return;
-  throw new RangeError(`Cannot ${action}: the revision is ${revision}, allowed is a safe integer from 0 on`);
-}
 
 /** What `delete` was given, as a range. Throws TypeError for no range at all, and for an `expect` on more than a key. */
 export function deleteRange<K extends Key>(target: K | KeyRange<K>, hasExpect: boolean, action: string): KeyRange<K> {

@@ -1,3 +1,4 @@
+import { checkInteger } from '../types/check-integer.ts';
 import type { Limits } from '../types/limits.ts';
 import { KEY_BYTES_MAX } from './keyspace.ts';
 
@@ -21,7 +22,7 @@ export const DEFAULT_LIMITS: ResolvedLimits = Object.freeze({
 
 /** Fills in what is not said. Throws TypeError and RangeError that name the member. */
 export function resolveLimits(limits: Limits = {}): ResolvedLimits {
-  if (typeof limits !== 'object' || limits === null) {
+  if (typeof limits !== 'object' || limits === null || Array.isArray(limits)) {
     throw new TypeError('Cannot open a store: limits is not an object');
   }
   const resolved: Record<keyof Limits, number> = { ...DEFAULT_LIMITS };
@@ -29,11 +30,7 @@ export function resolveLimits(limits: Limits = {}): ResolvedLimits {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw new TypeError(`Cannot open a store: unknown option limits.${name}`);
     if (value === undefined) continue;
     const max = name === 'keyBytes' ? KEY_BYTES_MAX : Number.MAX_SAFE_INTEGER;
-    if (!Number.isSafeInteger(value) || value < 1 || value > max) {
-      throw new RangeError(
-        `Cannot open a store: limits.${name} is ${String(value)}, allowed is an integer from 1 to ${max}`,
-      );
-    }
+    checkInteger(`limits.${name}`, value, 'open a store', 1, max);
     resolved[name] = value;
   }
   return Object.freeze(resolved);

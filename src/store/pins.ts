@@ -1,3 +1,4 @@
+import { checkInteger } from '../types/check-integer.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError, LimitExceededError, PinBrokenError } from '../types/errors.ts';
 import type { Pin, PinOptions } from '../types/pin.ts';
@@ -91,9 +92,9 @@ export class Pins {
     const { owner, ttlMs = TTL_MS_DEFAULT, bytes = BYTES_DEFAULT } = options;
     if (typeof owner !== 'string' || owner === '')
       throw new TypeError(`Cannot ${action}: owner is not a string with text`);
-    checkInteger('ttlMs', ttlMs, 1, action);
-    checkInteger('bytes', bytes, 0, action);
-    checkInteger('the revision', revision, 1, action);
+    checkInteger('ttlMs', ttlMs, action, 1);
+    checkInteger('bytes', bytes, action, 0);
+    checkInteger('the revision', revision, action, 1);
     const { clock, history, max } = this.#options;
     history.readable(revision, action);
     if (this.size >= max) throw new LimitExceededError(action, { limit: 'pins', max, actual: this.size + 1 });
@@ -203,11 +204,6 @@ class HeldPin implements Pin {
   lose(reason: unknown): void {
     this.#lost.lose(reason);
   }
-}
-
-function checkInteger(name: string, value: number, min: number, action: string): void {
-  if (Number.isSafeInteger(value) && value >= min) return;
-  throw new RangeError(`Cannot ${action}: ${name} is ${String(value)}, allowed is a safe integer from ${min} on`);
 }
 
 function byRevision(a: Held, b: Held): number {

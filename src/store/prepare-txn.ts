@@ -1,3 +1,4 @@
+import { checkInteger } from '../types/check-integer.ts';
 import { LimitExceededError } from '../types/errors.ts';
 import { parseLeaseId } from '../types/lease-id.ts';
 import type { Key } from '../types/revision.ts';
@@ -5,7 +6,7 @@ import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
 import { checkFlag, checkMembers, LEASE_NAMES, RANGE_NAMES, SELECTION_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
 import type { Mvcc } from './mvcc.ts';
-import { preparePut } from './prepare-put.ts';
+import { checkValue, preparePut } from './prepare-put.ts';
 import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
 import { prepareSelection } from './selection.ts';
 
@@ -70,15 +71,14 @@ function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, 
   }
   switch (compare.target) {
     case 'value':
+      checkValue(compare.value, ACTION);
       return { range, target, result, value: mvcc.values.bytes(mvcc.values.admit(compare.value, ACTION)) };
     case 'lease':
       return { range, target, result, value: parseLeaseId(compare.value, ACTION, 'compare.value') ?? '0' };
     case 'create':
     case 'mod':
     case 'version':
-      if (!Number.isSafeInteger(compare.value)) {
-        throw new RangeError(`Cannot ${ACTION}: compare.value is not a safe integer`);
-      }
+      checkInteger('compare.value', compare.value, ACTION);
       return { range, target, result, value: compare.value };
     default:
       throw new TypeError(
@@ -127,7 +127,7 @@ function prepareRange<V, K extends Key>(
   operation: Extract<Operation<V, K>, { type: 'range' }>,
 ): PreparedRange {
   const { revision = 0 } = operation;
-  if (!Number.isSafeInteger(revision)) throw new RangeError(`Cannot ${ACTION}: the revision is not a safe integer`);
+  checkInteger('the revision', revision, ACTION);
   return {
     type: 'range',
     range: mvcc.resolve(operation, ACTION),

@@ -1,4 +1,5 @@
 import { rangeHas } from '../core/key-order.ts';
+import { checkInteger } from '../types/check-integer.ts';
 import { IdentityChangedError } from '../types/errors.ts';
 import type { GetOptions, RangeRequest, RangeResult } from '../types/requests.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
@@ -51,7 +52,7 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
     const position = parseContinue(request.continue, action);
     if (!mvcc.keys.isText(position.text)) throw new RangeError(`Cannot ${action}: the continue token is malformed`);
     if (!isOf(position, data)) throw new IdentityChangedError(action, data.epoch);
-    if (!Number.isSafeInteger(revision)) throw new RangeError(`Cannot ${action}: the revision is not a safe integer`);
+    checkInteger('the revision', revision, action);
     if (revision > 0 && revision !== position.revision) {
       throw new RangeError(
         `Cannot ${action}: the continue token is for revision ${position.revision}, not ${revision}`,

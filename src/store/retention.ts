@@ -55,16 +55,18 @@ const LIMITS = { events: 1, bytes: 0, ageMs: 0 } as const;
 
 /** Validates a `retention` option. Throws TypeError and RangeError. */
 export function checkRetention(retention: Retention): void {
-  if (typeof retention !== 'object' || retention === null) {
+  if (typeof retention !== 'object' || retention === null || Array.isArray(retention)) {
     throw new TypeError('Cannot open a store: retention is not an object');
   }
   for (const [name, value] of Object.entries(retention) as [string, unknown][]) {
     if (!Object.hasOwn(LIMITS, name)) throw new TypeError(`Cannot open a store: unknown option retention.${name}`);
     const min = LIMITS[name as keyof Retention];
     if (value === undefined) continue;
-    if (typeof value !== 'number' || !(value >= min)) {
-      throw new RangeError(`Cannot open a store: retention.${name} is ${String(value)}, allowed is ${min} and above`);
+    const allowed = `allowed is a number from ${min} on`;
+    if (typeof value !== 'number') {
+      throw new TypeError(`Cannot open a store: retention.${name} is of type ${typeof value}, ${allowed}`);
     }
+    if (!(value >= min)) throw new RangeError(`Cannot open a store: retention.${name} is ${value}, ${allowed}`);
   }
 }
 

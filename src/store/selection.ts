@@ -1,4 +1,5 @@
 import { compareBytes } from '../core/key-order.ts';
+import { checkInteger } from '../types/check-integer.ts';
 import type { RangeSelection, SortTarget } from '../types/requests.ts';
 import type { Revision } from '../types/revision.ts';
 import { checkFlag } from './checks.ts';
@@ -59,7 +60,7 @@ export function prepareSelection(selection: RangeSelection, action: string): Pre
 /** 0 and below are "no limit" (store:C07). Throws RangeError for what is no safe integer. */
 function checkLimit(limit: number | undefined, action: string): number {
   if (limit === undefined) return 0;
-  if (!Number.isSafeInteger(limit)) throw new RangeError(`Cannot ${action}: the limit is not a safe integer`);
+  checkInteger('the limit', limit, action);
   return Math.min(Math.max(limit, 0), 0x7fffffff);
 }
 
@@ -67,8 +68,8 @@ function prepareBounds(selection: RangeSelection, action: string): RevisionBound
   const bound = (name: 'minModRevision' | 'maxModRevision' | 'minCreateRevision' | 'maxCreateRevision') => {
     const value = selection[name];
     if (value === undefined) return 0;
-    if (Number.isSafeInteger(value) && value >= 0) return value;
-    throw new RangeError(`Cannot ${action}: ${name} is ${String(value)}, allowed is a safe integer from 0 on`);
+    checkInteger(name, value, action, 0);
+    return value;
   };
   const bounds = {
     minMod: bound('minModRevision'),

@@ -109,6 +109,7 @@ export class VersionedState {
       cells: this.#cells,
       leases: this.#leases,
       sizes: this.#sizes,
+      fullVersions: this.#fullVersions,
     };
     this.clear();
     try {
@@ -121,6 +122,7 @@ export class VersionedState {
       this.#cells = old.cells;
       this.#leases = old.leases;
       this.#sizes = old.sizes;
+      this.#fullVersions = old.fullVersions;
       throw error;
     }
     this.#window.prime(list.revision);

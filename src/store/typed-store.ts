@@ -1,3 +1,4 @@
+import { checkInteger } from '../types/check-integer.ts';
 import { ClosedError, UnsupportedError } from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
@@ -29,7 +30,6 @@ import type { TxnRequest, TxnResult } from '../types/txn.ts';
 import type { UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
 import type { Watch, WatchOptions } from '../types/watch.ts';
 import {
-  checkCompact,
   checkExpect,
   checkFlag,
   checkMembers,
@@ -200,7 +200,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     this.#checkNotWriting(action);
     checkOptions(options, SIGNAL_NAMES, action);
     options.signal?.throwIfAborted();
-    checkCompact(revision, action);
+    checkInteger('the revision', revision, action, 0);
     return this.#engine.compact(revision, { action, signal: options.signal });
   }
 

@@ -1,8 +1,10 @@
 import { byteText } from '../core/key-order.ts';
+import { checkInteger } from '../types/check-integer.ts';
 import { CompactedError, ConflictError } from '../types/errors.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import type { Compare, Operation } from '../types/txn.ts';
+import { untilAborted } from '../types/until-aborted.ts';
 import type { Isolation, UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
 import { checkMembers, checkOptions, LEASE_NAMES } from './checks.ts';
 import { checkValue, prepareLease } from './prepare-put.ts';
@@ -39,15 +41,13 @@ export async function runUpdate<V, K extends Key, R>(
   if (!ISOLATIONS.includes(isolation)) {
     throw new TypeError(`Cannot ${ACTION}: isolation is ${String(isolation)}, allowed are ${ISOLATIONS.join(', ')}`);
   }
-  if (!Number.isSafeInteger(retries) || retries < 0) {
-    throw new RangeError(`Cannot ${ACTION}: retries is ${String(retries)}, allowed is a safe integer from 0 on`);
-  }
+  checkInteger('retries', retries, ACTION, 0);
   for (let attempts = 1; ; attempts++) {
     signal?.throwIfAborted();
     const run = new UpdateRun(store, isolation);
     let value: R;
     try {
-      value = await (signal === undefined ? fn(run) : untilAborted(fn(run), signal));
+      value = await (signal === undefined ? fn(run) : untilAborted(() => fn(run), [signal]));
     } catch (error) {
       // The snapshot went while the function ran: the next run has a newer one.
       if (!(error instanceof CompactedError) || !run.isOfRead(error) || attempts > retries) throw error;
@@ -97,12 +97,12 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
     checkMembers(options, PUT_NAMES, action, 'the options are not an object', 'option');
     prepareLease(options, action);
     checkValue(value, action);
-    this.#writes.set(nameOf(key), { ...options, type: 'put', key: ownKey(key), value: ownValue(value) });
+    this.#writes.set(nameOf(key), { ...options, type: 'put', key: own(key), value: own(value) });
   }
 
   delete(key: K): void {
     this.#checkRunning('delete a key');
-    this.#writes.set(nameOf(key), { type: 'delete', key: ownKey(key) });
+    this.#writes.set(nameOf(key), { type: 'delete', key: own(key) });
   }
 
   end(): void {
@@ -167,7 +167,7 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
     if (this.#first === 0) this.#first = this.#store.revision;
     try {
       const kv = this.#store.get(key, isPinned ? { revision: this.#first } : {});
-      this.#reads.set(name, { key: ownKey(key), kv });
+      this.#reads.set(name, { key: own(key), kv });
       return kv;
     } catch (error) {
       this.#readError = error;
@@ -189,32 +189,7 @@ function nameOf(key: Key): string {
   return key instanceof Uint8Array ? byteText(key) : key;
 }
 
-function ownKey<K extends Key>(key: K): K {
-  return (key instanceof Uint8Array ? new Uint8Array(key) : key) as K;
-}
-
-/** Bytes are copied like in any put; other values are kept as they are until the function has returned. */
-function ownValue<V>(value: V): V {
-  return (value instanceof Uint8Array ? new Uint8Array(value) : value) as V;
-}
-
-/** What the function comes to, or the signal's reason if that is first; a function that never ends must not hold it up. */
-function untilAborted<R>(value: R | PromiseLike<R>, signal: AbortSignal): Promise<R> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    const done = () => signal.removeEventListener('abort', abort);
-    // The function itself may have aborted it, before anybody listened.
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    Promise.resolve(value).then(
-      (result) => {
-        done();
-        resolve(result);
-      },
-      (error: unknown) => {
-        done();
-        reject(error);
-      },
-    );
-  });
+/** Bytes are copied like in any put; other keys and values are kept as they are until the function has returned. */
+function own<T>(one: T): T {
+  return (one instanceof Uint8Array ? new Uint8Array(one) : one) as T;
 }

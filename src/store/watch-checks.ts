@@ -1,3 +1,4 @@
+import { checkInteger } from '../types/check-integer.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { WatchOptions } from '../types/watch.ts';
 import { checkFlag, checkOptions } from './checks.ts';
@@ -26,6 +27,9 @@ export function checkWatchOptions(range: ResolvedRange, options: WatchOptions): 
   if (checkFlag('initial', initial, ACTION) && fromRevision !== undefined) {
     throw new TypeError(`Cannot ${ACTION}: initial and fromRevision exclude each other`);
   }
+  if (identity !== undefined && typeof identity !== 'string') {
+    throw new TypeError(`Cannot ${ACTION}: identity is of type ${typeof identity}, allowed is a string`);
+  }
   if (identity !== undefined && fromRevision === undefined) {
     throw new TypeError(`Cannot ${ACTION}: identity belongs to a fromRevision`);
   }
@@ -40,6 +44,5 @@ export function checkWatchOptions(range: ResolvedRange, options: WatchOptions): 
 }
 
 function checkFrom(name: string, value: number | undefined, min: number): void {
-  if (value === undefined || (Number.isSafeInteger(value) && value >= min)) return;
-  throw new RangeError(`Cannot ${ACTION}: ${name} is ${String(value)}, allowed is a safe integer from ${min} on`);
+  if (value !== undefined) checkInteger(name, value, ACTION, min);
 }

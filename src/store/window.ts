@@ -1,3 +1,4 @@
+import { checkInteger } from '../types/check-integer.ts';
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 
@@ -119,7 +120,7 @@ export class Window {
   /** The revision a read is answered at: `undefined`, zero and below are the newest (store:R13). */
   readable(revision: Revision | undefined, action: string): Revision {
     if (revision === undefined) return this.#revision;
-    if (!Number.isSafeInteger(revision)) throw new RangeError(`Cannot ${action}: the revision is not a safe integer`);
+    checkInteger('the revision', revision, action);
     if (revision <= 0) return this.#revision;
     if (revision > this.#revision) {
       throw new FutureRevisionError(action, { revision, currentRevision: this.#revision });

@@ -1,45 +1,9 @@
 import type { Clock } from '../types/clock.ts';
 
 /**
- * Waiting that an abort ends: for whoever has a signal and a promise (cache, handlers, command). All of them remove the
- * listeners they add, so a signal may live as long as a process.
+ * Waiting that an abort ends: for whoever has a signal and a clock, or a stream (cache, handlers, command). All of them
+ * remove the listeners they add, so a signal may live as long as a process. See also `untilAborted`.
  */
-
-/**
- * Runs a call that can be aborted, and goes on at once when it is, whether the callee listens or not: a backend that
- * hangs must not make its caller hang. Rejects with the reason of the signal that came first; nothing is started when
- * one has come already. A late outcome of the callee is dropped, never an unhandled rejection.
- *
- * To race a promise that is under way: `untilAborted(() => promise, [signal])`.
- */
-export function untilAborted<T>(
-  start: (signal: AbortSignal) => Promise<T>,
-  signals: readonly (AbortSignal | undefined)[],
-): Promise<T> {
-  const aborted = signals.find((signal) => signal?.aborted === true);
-  if (aborted !== undefined) return Promise.reject(aborted.reason);
-  return new Promise((resolve, reject) => {
-    const controller = new AbortController();
-    const unlisten: (() => void)[] = [];
-    const done = (settle: () => void) => {
-      for (const off of unlisten) off();
-      settle();
-    };
-    for (const signal of signals) {
-      if (signal === undefined) continue;
-      const onAbort = () => {
-        done(() => reject(signal.reason));
-        controller.abort(signal.reason);
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      unlisten.push(() => signal.removeEventListener('abort', onAbort));
-    }
-    attempt(() => start(controller.signal)).then(
-      (value) => done(() => resolve(value)),
-      (error: unknown) => done(() => reject(error)),
-    );
-  });
-}
 
 /**
  * Resolves after the delay, or at once when the signal aborts; never rejects. Who wants the reason thrown says

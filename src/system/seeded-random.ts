@@ -7,6 +7,9 @@ import type { Random } from '../types/random.ts';
  * The state is one 32-bit word that walks through all 2^32 values by a fixed odd step; each value is then mixed until
  * neighbours have nothing in common.
  *
+ * Of a seed its integer part modulo 2^32 counts: 1, 1.5 and 2^32 + 1 are one seed, and so are 0 and NaN.
+ *
+ * @example
  * ```ts
  * import { createSeededRandom } from 'plimsoll/testing';
  *

@@ -1,3 +1,4 @@
+import { byteText } from '../core/key-order.ts';
 import type { BackendCompare, ByteRange } from '../types/backend.ts';
 import type { BackendCaseSpec, BackendSession } from './backend-session.ts';
 import { nested, point, put, span, when } from './backend-terms.ts';
@@ -157,7 +158,7 @@ export const COMPARE_CASES: readonly BackendCaseSpec[] = [
       const rows = await session.rows();
       session.equal(
         'the values behind it',
-        rows.map(({ value }) => String.fromCharCode(...value)),
+        rows.map(({ value }) => byteText(value)),
         ['new', 'new', 'before', 'before'],
       );
     },
@@ -182,7 +183,7 @@ async function table(
 async function expectHolds(session: BackendSession, compare: BackendCompare, expected: boolean): Promise<void> {
   const { succeeded } = await session.txn([], { compare: [compare] });
   const { target, result, value, key } = compare;
-  const operand = value instanceof Uint8Array ? JSON.stringify(String.fromCharCode(...value)) : value;
-  const of = key === undefined ? 'a range' : String.fromCharCode(...key);
+  const operand = value instanceof Uint8Array ? JSON.stringify(byteText(value)) : value;
+  const of = key === undefined ? 'a range' : byteText(key);
   session.equal(`whether ${target} of ${of} ${result} ${operand}`, succeeded, expected);
 }

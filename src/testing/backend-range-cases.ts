@@ -1,4 +1,4 @@
-import { byteText, compareBytes } from '../core/key-order.ts';
+import { byteRangeHas, byteText, compareBytes } from '../core/key-order.ts';
 import type { BackendRangeRequest, ByteRange } from '../types/backend.ts';
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
@@ -59,7 +59,7 @@ export const RANGE_CASES: readonly BackendCaseSpec[] = [
       for (const key of KEYS) await session.write({ [key]: '1' });
       for (const range of RANGES) {
         const { kvs, count } = await session.range([range]);
-        const expected = KEYS.filter((key) => isIn(range, key));
+        const expected = KEYS.filter((key) => byteRangeHas(range, bytes(key)));
         session.equal(`the keys of ${rangeText(range)}`, keyTexts(kvs), expected);
         session.equal(`the count of ${rangeText(range)}`, count, expected.length);
       }
@@ -73,7 +73,7 @@ export const RANGE_CASES: readonly BackendCaseSpec[] = [
       for (const range of [...RANGES, ALL]) {
         await session.txn(KEYS.map((key) => put(key, '1')));
         const [response] = (await session.txn([del(range)])).responses;
-        const left = KEYS.filter((key) => !isIn(range, key));
+        const left = KEYS.filter((key) => !byteRangeHas(range, bytes(key)));
         session.equal(`the keys behind a delete of ${rangeText(range)}`, keyTexts(await session.rows()), left);
         const deleted = response?.type === 'delete' ? response.deleted : response?.type;
         session.equal(`the number of deleted keys of ${rangeText(range)}`, deleted, KEYS.length - left.length);
@@ -211,12 +211,6 @@ export async function history(session: BackendSession): Promise<Map<Revision, re
   await write({ a: undefined, c: '2' });
   await write({ d: '1' });
   return states;
-}
-
-function isIn({ start, end }: ByteRange, key: string): boolean {
-  const order = compareBytes(bytes(key), start);
-  if (end === undefined) return order === 0;
-  return order >= 0 && (end.length === 0 || compareBytes(bytes(key), end) < 0);
 }
 
 function rangeText({ start, end }: ByteRange): string {

@@ -15,6 +15,7 @@ import type { Revision } from '../types/revision.ts';
 import { BackendAssertionError, jsonText } from './backend-assertion.ts';
 import { BackendReader } from './backend-reader.ts';
 import { ALL, bytes, del, put } from './backend-terms.ts';
+import { type BackendWait, type Outcome, SETTLES_MAX } from './backend-wait.ts';
 
 /** One key to write (with `value`) or to delete (without), for `commit` of the options of `testBackend`. */
 export interface BackendChange {
@@ -25,14 +26,11 @@ export interface BackendChange {
 /** What one case of the suite needs from outside. */
 export interface SessionOptions {
   readonly rule: string;
-  readonly settle: () => Promise<void>;
+  readonly wait: BackendWait;
   readonly advance: (delayMs: number) => Promise<void>;
   readonly destroyData: () => Promise<void>;
   readonly commit: ((changes: readonly BackendChange[]) => Promise<Revision>) | undefined;
 }
-
-/** Waits of one case for one thing, then it counts as not coming. */
-const SETTLES_MAX = 500;
 
 /**
  * One run of one case: the backend, with every call bounded in time and every failure turned into an error that names
@@ -41,12 +39,13 @@ const SETTLES_MAX = 500;
 export class BackendSession {
   readonly backend: Backend;
   readonly #options: SessionOptions;
+  readonly #wait: BackendWait;
   readonly #readers: BackendReader[] = [];
-  readonly #settling = new Set<Promise<void>>();
 
   constructor(backend: Backend, options: SessionOptions) {
     this.backend = backend;
     this.#options = options;
+    this.#wait = options.wait;
   }
 
   get leases(): BackendLeases {
@@ -55,13 +54,12 @@ export class BackendSession {
     return leases;
   }
 
-  /** Ends the streams, and waits for timers of its own: some test runners look for those that are left. */
+  /** Ends the streams, all of them also when one does not end. */
   async close(): Promise<void> {
-    for (const reader of this.#readers) await this.outcome('the end of a stream', reader.close());
+    await Promise.all(this.#readers.map((reader) => this.outcome('the end of a stream', reader.close())));
     for (let turn = 0; turn < SETTLES_MAX && this.#readers.some(({ end }) => end === undefined); turn++) {
-      await this.#settle();
+      await this.#wait.settle();
     }
-    await Promise.all(this.#settling);
   }
 
   fail(what: string, expected: unknown, actual: unknown, options?: ErrorOptions): never {
@@ -79,24 +77,12 @@ export class BackendSession {
 
   /** The answer of a call, which has to come in time and without an error. */
   async within<T>(what: string, call: Promise<T>): Promise<T> {
-    const outcome = await this.outcome(what, call);
-    if ('value' in outcome) return outcome.value;
-    return this.fail(what, 'an answer', outcome.error, { cause: outcome.error });
+    return this.#answer(what, await this.outcome(what, call));
   }
 
   /** How a call ends, which has to be in time. */
-  async outcome<T>(what: string, call: Promise<T>): Promise<{ readonly value: T } | { readonly error: unknown }> {
-    let found: { readonly value: T } | { readonly error: unknown } | undefined;
-    const told = call.then(
-      (value) => {
-        found = { value };
-      },
-      (error: unknown) => {
-        found = { error };
-      },
-    );
-    for (let turn = 0; turn < SETTLES_MAX && found === undefined; turn++) await Promise.race([told, this.#settle()]);
-    return found ?? this.fail(what, 'an answer', 'none in time');
+  outcome<T>(what: string, call: Promise<T>): Promise<Outcome<T>> {
+    return this.#wait.outcome(what, call);
   }
 
   /** The error of a class that a call has to be refused with. */
@@ -116,22 +102,22 @@ export class BackendSession {
   async until(what: string, isSeen: () => boolean, expected: unknown, state: () => unknown): Promise<void> {
     for (let turn = 0; turn < SETTLES_MAX; turn++) {
       if (isSeen()) return;
-      await this.#settle();
+      await this.#wait.settle();
     }
     this.fail(what, expected, state());
   }
 
   /** Long enough for what should not come. */
   async quiet(): Promise<void> {
-    for (let turn = 0; turn < 4; turn++) await this.#settle();
+    for (let turn = 0; turn < 4; turn++) await this.#wait.settle();
   }
 
-  advance(delayMs: number): Promise<void> {
-    return this.#options.advance(delayMs);
+  async advance(delayMs: number): Promise<void> {
+    this.#answer('advance', await this.#wait.outcomeAfter('advance', this.#options.advance(delayMs), delayMs));
   }
 
   destroyData(): Promise<void> {
-    return this.#options.destroyData();
+    return this.within('destroyData', this.#options.destroyData());
   }
 
   status(): Promise<BackendPosition> {
@@ -204,10 +190,9 @@ export class BackendSession {
     return first.revision;
   }
 
-  #settle(): Promise<void> {
-    const settling = this.#options.settle().finally(() => this.#settling.delete(settling));
-    this.#settling.add(settling);
-    return settling;
+  #answer<T>(what: string, outcome: Outcome<T>): T {
+    if ('value' in outcome) return outcome.value;
+    return this.fail(what, 'an answer', outcome.error, { cause: outcome.error });
   }
 }
 

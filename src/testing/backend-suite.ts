@@ -10,7 +10,9 @@ import { RANGE_CASES } from './backend-range-cases.ts';
 import { type BackendCaseSpec, type BackendChange, type BackendNeed, BackendSession } from './backend-session.ts';
 import { STREAM_CASES } from './backend-stream-cases.ts';
 import { TXN_CASES } from './backend-txn-cases.ts';
+import { BackendWait, type Outcome } from './backend-wait.ts';
 import { WATCH_CASES } from './backend-watch-cases.ts';
+import { checkKitOptions } from './kit-options.ts';
 
 export interface BackendSuiteOptions {
   /** A backend over a fresh, empty data set that nobody else writes to; called once for each case. */
@@ -21,10 +23,14 @@ export interface BackendSuiteOptions {
   readonly dispose?: (backend: Backend) => Promise<void> | void;
   /**
    * Resolves when what is on the way has had time to arrive. Called up to 500 times for what should come, a few times for what
-   * should not. With a virtual clock: its `settle`. @default 10 ms of real time
+   * should not: it is the measure of all waiting, so it has to resolve. With a virtual clock: its `settle`.
+   * @default 10 ms of real time
    */
   readonly settle?: () => Promise<void>;
-  /** Lets so many milliseconds pass for the backend. Without it the cases about the expiry of leases are left out. */
+  /**
+   * Lets so many milliseconds pass for the backend. It may take as long in real time, up to a minute, before the 500 calls of
+   * `settle` begin. Without it the cases about the expiry of leases are left out.
+   */
   readonly advance?: (delayMs: number) => Promise<void>;
   /** Does away with the data behind a backend. Without it the case about the end of streams then (B7) is left out. */
   readonly destroyData?: (backend: Backend) => Promise<void>;
@@ -40,7 +46,10 @@ export interface BackendCase {
   readonly name: string;
   /** Id of the rule it checks: those of `docs/backends.md`. */
   readonly rule: string;
-  /** Opens a backend and runs. Rejects with a `BackendAssertionError`, or with what `open` and `dispose` throw. */
+  /**
+   * Opens a backend and runs. Rejects with a `BackendAssertionError`, or with what `open` and `dispose` throw; ends in any
+   * case, as long as `settle` does.
+   */
   run(): Promise<void>;
 }
 
@@ -59,16 +68,7 @@ const SPECS: readonly BackendCaseSpec[] = [
   ...HISTORY_CASES,
   ...LEASE_CASES,
 ];
-const NAMES: ReadonlySet<string> = new Set<keyof BackendSuiteOptions>([
-  'open',
-  'capabilities',
-  'dispose',
-  'settle',
-  'advance',
-  'destroyData',
-  'commit',
-  'skip',
-]);
+const NAMES = ['open', 'capabilities', 'dispose', 'settle', 'advance', 'destroyData', 'commit', 'skip'] as const;
 
 /**
  * The conformance suite for backends: one case for each thing that a replica relies on (`docs/backends.md`). It needs no test
@@ -113,8 +113,8 @@ export function testBackend(options: BackendSuiteOptions): readonly BackendCase[
 }
 
 /**
- * Runs cases one after the other. Never rejects: what a case throws is its failure. `onStart` is told each case before it
- * runs.
+ * Runs cases one after the other. What a case throws is its failure. `onStart` is told each case before it runs; what it
+ * throws ends the run, and is all that this rejects with.
  */
 export async function runBackendCases(
   cases: readonly BackendCase[],
@@ -134,29 +134,61 @@ export async function runBackendCases(
 
 async function runCase(spec: BackendCaseSpec, options: BackendSuiteOptions): Promise<void> {
   const { advance, destroyData, commit, dispose = (one: Backend) => one[Symbol.asyncDispose]() } = options;
-  const backend = await options.open();
-  const session = new BackendSession(backend, {
-    rule: spec.rule,
-    settle: options.settle ?? passTenMs,
-    advance: async (delayMs) => advance?.(delayMs),
-    destroyData: async () => destroyData?.(backend),
-    commit: commit === undefined ? undefined : (changes) => commit(backend, changes),
+  const wait = new BackendWait(spec.rule, options.settle ?? passTenMs);
+  const end = async (backend: Backend) => dispose(backend);
+  const failures: unknown[] = [];
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  await attempt(async () => {
+    const backend = await openInTime(wait, options, end);
+    const session = new BackendSession(backend, {
+      rule: spec.rule,
+      wait,
+      advance: async (delayMs) => advance?.(delayMs),
+      destroyData: async () => destroyData?.(backend),
+      commit: commit === undefined ? undefined : (changes) => commit(backend, changes),
+    });
+    await attempt(() => runSpec(spec, session, options.capabilities));
+    await attempt(() => session.close());
+    answerOf(await wait.outcome('dispose', end(backend)));
   });
-  let failure: { readonly error: unknown } | undefined;
+  await attempt(() => wait.rest());
+  // What broke first says more than what broke in its wake.
+  if (failures.length > 0) throw failures[0];
+}
+
+/** What `open` throws comes as it is. A backend that comes too late is disposed then; how that ends, nobody waits for. */
+async function openInTime(
+  wait: BackendWait,
+  { open }: BackendSuiteOptions,
+  end: (backend: Backend) => Promise<void>,
+): Promise<Backend> {
+  const opening = (async () => open())();
   try {
-    checkCapabilities(backend, options.capabilities, spec.rule);
+    return answerOf(await wait.outcome('open', opening));
+  } catch (error) {
+    void Promise.allSettled([opening.then(end)]);
+    throw error;
+  }
+}
+
+function answerOf<T>(outcome: Outcome<T>): T {
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+}
+
+async function runSpec(spec: BackendCaseSpec, session: BackendSession, told: BackendCapabilities): Promise<void> {
+  try {
+    checkCapabilities(session.backend, told, spec.rule);
     await spec.run(session);
   } catch (error) {
-    failure = { error: error instanceof BackendAssertionError ? error : thrown(spec.rule, error) };
+    throw error instanceof BackendAssertionError ? error : thrown(spec.rule, error);
   }
-  try {
-    await session.close();
-    await dispose(backend);
-  } catch (error) {
-    // What broke first says more than what broke in its wake.
-    failure ??= { error };
-  }
-  if (failure !== undefined) throw failure.error;
 }
 
 /** Whatever came through: a call that threw at once, an answer of the wrong kind. */
@@ -180,10 +212,7 @@ function checkCapabilities(backend: Backend, told: BackendCapabilities, rule: st
 
 function checkOptions(options: BackendSuiteOptions): void {
   const action = 'test a backend';
-  if (typeof options !== 'object' || options === null) throw new TypeError(`Cannot ${action}: no options`);
-  for (const name of Object.keys(options)) {
-    if (!NAMES.has(name)) throw new TypeError(`Cannot ${action}: unknown option ${name}`);
-  }
+  checkKitOptions(options, NAMES, action);
   if (typeof options.open !== 'function') throw new TypeError(`Cannot ${action}: open is not a function`);
   const { capabilities, skip = [], commit } = options;
   if (typeof capabilities !== 'object' || capabilities === null) {

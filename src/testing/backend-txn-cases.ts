@@ -311,7 +311,7 @@ async function refusals(session: BackendSession): Promise<void> {
     const rows = (await session.range([{ start: bytes('a') }])).kvs;
     session.equal(
       'the row behind a refusal',
-      rows.map(({ value }) => String.fromCharCode(...value)),
+      rows.map(({ value }) => byteText(value)),
       ['2'],
     );
     const { succeeded } = await session.txn([put('a', 'half'), operation], { compare });

@@ -16,6 +16,7 @@ import type {
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import { type HistoryState, HistoryTxn, stateAfter } from './commit-history-txn.ts';
+import { checkKitOptions } from './kit-options.ts';
 
 export interface CommitHistoryOptions {
   /** `''` for a backend that cannot name its data. @default 'history' */
@@ -50,15 +51,6 @@ export interface HeldCommit {
  *   commit a  hold b  commit c          revision 2 (b holds c back)      release b: revision 4
  *     2         3       4
  * ```
- *
- * ```ts
- * import { createCommitHistory } from 'plimsoll/testing';
- *
- * const history = createCommitHistory();
- * history.commit([{ key: 'a', value: '1' }]); // 2
- * const held = history.hold([{ key: 'b', value: '1' }]); // 3, unseen
- * held.release();
- * ```
  */
 export interface CommitHistory extends Backend {
   readonly identity: string;
@@ -79,7 +71,22 @@ export interface CommitHistory extends Backend {
   ): readonly { readonly revision: Revision; readonly events: readonly BackendEvent[] }[];
 }
 
+/**
+ * Makes a {@link CommitHistory}.
+ *
+ * @throws TypeError for an unknown option
+ * @example
+ * ```ts
+ * import { createCommitHistory } from 'plimsoll/testing';
+ *
+ * const history = createCommitHistory();
+ * history.commit([{ key: 'a', value: '1' }]); // 2
+ * const held = history.hold([{ key: 'b', value: '1' }]); // 3, unseen
+ * held.release();
+ * ```
+ */
 export function createCommitHistory(options: CommitHistoryOptions = {}): CommitHistory {
+  checkKitOptions(options, ['identity', 'revision', 'unordered'], 'make a commit history');
   return new History(options);
 }
 

@@ -15,6 +15,7 @@ import type { Clock } from '../types/clock.ts';
 import { BackendError, UnsupportedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import { FaultyStream } from './faulty-stream.ts';
+import { checkKitOptions } from './kit-options.ts';
 
 /** `leases` is all calls of `backend.leases`. */
 export type BackendMethod = 'range' | 'status' | 'watch' | 'txn' | 'compact' | 'leases';
@@ -29,7 +30,7 @@ export interface FailOptions {
 }
 
 export interface FaultyBackendOptions {
-  /** Only `delayItems` takes time. */
+  /** Only `delayItems` takes time; without a clock it is a TypeError. @default none */
   readonly clock?: Pick<Clock, 'after'>;
 }
 
@@ -46,15 +47,6 @@ export interface FaultyBackendOptions {
  * | `dropItems` | B4, nothing is missing |
  * | `inject`, `injectProgress` | B4, B5 |
  * | `remember`, `answerStale` | B2, answers are the newest |
- *
- * ```ts
- * import { openStore } from 'plimsoll';
- * import { createFaultyBackend, createMemoryBackend, createVirtualClock } from 'plimsoll/testing';
- *
- * const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes' });
- * const backend = createFaultyBackend(createMemoryBackend(data), { clock: createVirtualClock() });
- * backend.fail('txn', { when: 'after' }); // the next write is committed, its answer lost
- * ```
  */
 export interface FaultyBackend extends Backend {
   /** Calls so far, those that failed too. */
@@ -101,8 +93,22 @@ export interface FaultyBackend extends Backend {
   answerStale(times?: number): void;
 }
 
-/** See {@link FaultyBackend}. */
+/**
+ * Makes a {@link FaultyBackend}.
+ *
+ * @throws TypeError for an unknown option
+ * @example
+ * ```ts
+ * import { openStore } from 'plimsoll';
+ * import { createFaultyBackend, createMemoryBackend, createVirtualClock } from 'plimsoll/testing';
+ *
+ * const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes' });
+ * const backend = createFaultyBackend(createMemoryBackend(data), { clock: createVirtualClock() });
+ * backend.fail('txn', { when: 'after' }); // the next write is committed, its answer lost
+ * ```
+ */
 export function createFaultyBackend(backend: Backend, options: FaultyBackendOptions = {}): FaultyBackend {
+  checkKitOptions(options, ['clock'], 'make a faulty backend');
   return new Faulty(backend, options);
 }
 
@@ -196,6 +202,7 @@ class Faulty implements FaultyBackend {
   }
 
   fail(method: BackendMethod, options: FailOptions = {}): void {
+    checkKitOptions(options, ['times', 'when', 'error'], `make ${method} fail`);
     const { times = 1, when = 'before', error = lost(method, when === 'after' && writes(method)) } = options;
     this.#failures.set(method, { left: times, when, error });
   }
@@ -267,6 +274,7 @@ class Faulty implements FaultyBackend {
   }
 
   replace(backend: Backend, options: { readonly keepStreams?: boolean } = {}): void {
+    checkKitOptions(options, ['keepStreams'], 'replace a backend');
     this.#backend = backend;
     this.#remembered = undefined;
     if (options.keepStreams === true) return;

@@ -25,6 +25,7 @@ import type { Key, KeyRange, KeyValue, Revision } from '../types/revision.ts';
 import type { CompactResult } from '../types/store.ts';
 import type { Operation, TxnRequest, TxnResult } from '../types/txn.ts';
 import type { WatchOptions } from '../types/watch.ts';
+import { checkKitOptions } from './kit-options.ts';
 import { compareHolds, Draft, rowsOf } from './model-draft.ts';
 import { History, type ModelPin } from './model-history.ts';
 import { ModelKeys, valueBytes } from './model-keys.ts';
@@ -40,9 +41,12 @@ export type { ModelWatch } from './model-watch.ts';
 export interface ReferenceModelOptions<V = unknown> {
   /** The store's codec: values are compared by their bytes. @default strings as UTF-8, bytes, else JSON text */
   readonly codec?: Codec<V>;
-  readonly retention?: { readonly events?: number };
-  /** Those but `storeBytes` and `watches`. @default the store's */
-  readonly limits?: Limits;
+  readonly retention?: {
+    /** Log entries that stay, a number from 1 on. @default 10000 */
+    readonly events?: number;
+  };
+  /** Each an integer from 1 on. `storeBytes` and `watches` are not in the model. @default the store's */
+  readonly limits?: Omit<Limits, 'storeBytes' | 'watches'>;
   /** Milliseconds, as of the store's clock; decides what is due. @default a clock that stands still */
   readonly now?: () => number;
   /** Names the next lease that is granted without an id: a store chooses by chance. @default '1', '2', ... */
@@ -79,6 +83,7 @@ export interface ReferenceModel<V, K extends Key = string> {
 /**
  * Makes a {@link ReferenceModel} for tests that compare: run the same operations on a store and on the model.
  *
+ * @throws TypeError for an unknown option, limit or bound of retention
  * @example
  * ```ts
  * import { createReferenceModel } from 'plimsoll/testing';
@@ -91,6 +96,11 @@ export interface ReferenceModel<V, K extends Key = string> {
 export function createReferenceModel<V = unknown, K extends Key = string>(
   options: ReferenceModelOptions<V> = {},
 ): ReferenceModel<V, K> {
+  const action = 'make a reference model';
+  checkKitOptions(options, ['codec', 'retention', 'limits', 'now', 'leaseId'], action);
+  const { retention = {}, limits = {} } = options;
+  checkKitOptions(retention, ['events'], action);
+  checkKitOptions(limits, LIMIT_NAMES, action);
   return new Model<V, K>(options);
 }
 
@@ -104,6 +114,7 @@ const LIMITS = {
   leases: 1_000_000,
   pins: 1000,
 };
+const LIMIT_NAMES = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 
 class Model<V, K extends Key> implements ReferenceModel<V, K> {
   readonly #history: History<V, K>;

@@ -4,6 +4,7 @@ import { BackendError, CompactedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
+import { checkKitOptions } from './kit-options.ts';
 
 /** What goes wrong, and how often. Rates are from 0 to 1. All of it keeps the contract of {@link ObjectSource}. */
 export interface ObjectSourceFaults {
@@ -58,6 +59,8 @@ export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
 /**
  * Makes a {@link MemoryObjectSource}.
  *
+ * @throws TypeError for an unknown option or fault
+ * @example
  * ```ts
  * import { createObjectSource, createSeededRandom, createVirtualClock } from 'plimsoll/testing';
  *
@@ -67,7 +70,17 @@ export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
  * ```
  */
 export function createObjectSource<T = unknown>(options: MemoryObjectSourceOptions): MemoryObjectSource<T> {
+  checkKitOptions(options, ['clock', 'random', 'faults', 'historyMax'], 'make an object source');
   return new MemorySource<T>(options);
+}
+
+function checkFaults(faults: ObjectSourceFaults): ObjectSourceFaults {
+  checkKitOptions(
+    faults,
+    ['dropRate', 'duplicateRate', 'delayMsMax', 'staleListRate', 'readErrorRate', 'readDelayMsMax'],
+    'set the faults of an object source',
+  );
+  return faults;
 }
 
 interface Change<T> {
@@ -88,11 +101,11 @@ class MemorySource<T> implements MemoryObjectSource<T> {
   #lives = 0;
   #faults: ObjectSourceFaults;
 
-  constructor(options: MemoryObjectSourceOptions) {
-    this.#clock = options.clock;
-    this.#random = options.random;
-    this.#faults = options.faults ?? {};
-    this.#historyMax = options.historyMax ?? 10_000;
+  constructor({ clock, random, faults = {}, historyMax = 10_000 }: MemoryObjectSourceOptions) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#faults = checkFaults(faults);
+    this.#historyMax = historyMax;
   }
 
   get resourceVersion(): string {
@@ -108,7 +121,7 @@ class MemorySource<T> implements MemoryObjectSource<T> {
   }
 
   setFaults(faults: ObjectSourceFaults): void {
-    this.#faults = faults;
+    this.#faults = checkFaults(faults);
   }
 
   put(name: string, object: T): SourceObject<T> {

@@ -1,5 +1,6 @@
 import { systemClock } from '../system/system-clock.ts';
 import type { Clock } from '../types/clock.ts';
+import { checkKitOptions } from './kit-options.ts';
 
 export interface VirtualClockOptions {
   /** First value of `now()`, in ms. @default 0 */
@@ -43,6 +44,8 @@ interface Timer {
  * by real I/O is not waited for. `after` throws a `RangeError` for a delay that is not a number, which would never fall
  * due and hold up every timer behind it; a negative one is 0.
  *
+ * @throws TypeError for an unknown option
+ * @example
  * ```ts
  * import { createVirtualClock } from 'plimsoll/testing';
  *
@@ -52,6 +55,7 @@ interface Timer {
  * ```
  */
 export function createVirtualClock(options: VirtualClockOptions = {}): VirtualClock {
+  checkKitOptions(options, ['startMs', 'wallTimeMs'], 'make a virtual clock');
   let now = options.startMs ?? 0;
   let wallOffset = (options.wallTimeMs ?? 1_700_000_000_000) - now;
   const timers: Timer[] = [];

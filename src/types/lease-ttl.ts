@@ -1,3 +1,4 @@
+import { checkInteger } from './check-integer.ts';
 import { LimitExceededError } from './errors.ts';
 
 /** Longest TTL in ms: etcd's 9e9 seconds (store:R39). */
@@ -9,14 +10,8 @@ export const LEASE_TTL_MS_MAX = 9e12;
  * @throws TypeError for what is no number, RangeError below 1 and for a fraction, `LimitExceededError` above the longest
  */
 export function checkTtl(ttlMs: unknown, action: string): void {
-  if (typeof ttlMs !== 'number') {
-    throw new TypeError(
-      `Cannot ${action}: ttlMs is of type ${typeof ttlMs}, allowed is an integer from 1 to ${LEASE_TTL_MS_MAX}`,
-    );
-  }
-  if (!Number.isInteger(ttlMs) || ttlMs < 1) {
-    throw new RangeError(`Cannot ${action}: ttlMs is ${ttlMs}, allowed is an integer from 1 to ${LEASE_TTL_MS_MAX}`);
-  }
-  if (ttlMs > LEASE_TTL_MS_MAX)
+  if (typeof ttlMs === 'number' && Number.isInteger(ttlMs) && ttlMs > LEASE_TTL_MS_MAX) {
     throw new LimitExceededError(action, { limit: 'leaseTtlMs', max: LEASE_TTL_MS_MAX, actual: ttlMs });
+  }
+  checkInteger('ttlMs', ttlMs, action, 1, LEASE_TTL_MS_MAX);
 }

@@ -2,10 +2,10 @@ import type { Clock } from '../types/clock.ts';
 import { CompactedError, SlowWatcherError } from '../types/errors.ts';
 import type { WatchBatch } from '../types/event.ts';
 import { invariant } from '../types/invariant.ts';
+import { onAbort } from '../types/on-abort.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Watch, WatchFilter, WatchOptions } from '../types/watch.ts';
-import { onAbort } from './on-abort.ts';
 
 const LAG_EVENTS_MAX_DEFAULT = 1000;
 
@@ -261,7 +261,8 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     this.#cancelProgress = clock.after(Math.max(0, this.#deliveredAt + progressMs - clock.now()), () => {
       this.#cancelProgress = undefined;
       this.#deliveredAt = clock.now();
-      this.requestProgress();
+      // What is due is committed when the consumer is answered, who then gets what may be thrown there.
+      if (!this.#isInFuture()) this.#wantsProgress = true;
       this.#wake();
     });
   }

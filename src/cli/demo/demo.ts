@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { openStore } from '../../open-store.ts';
-import { untilAborted } from '../../system/abortable.ts';
 import { createSeededRandom } from '../../system/seeded-random.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { Store } from '../../types/store.ts';
+import { untilAborted } from '../../types/until-aborted.ts';
 import { DataError } from '../errors.ts';
 import { type Check, checkDemo } from './checks.ts';
 import { Condition } from './condition.ts';

@@ -1,5 +1,5 @@
-import { untilAborted } from '../../system/abortable.ts';
 import type { Clock } from '../../types/clock.ts';
+import { untilAborted } from '../../types/until-aborted.ts';
 import { DataError, UsageError } from '../errors.ts';
 import type { Condition } from './condition.ts';
 import { OUTAGE_EVENTS, OUTAGE_MS, REPLAY_LAG_MAX, UNDELIVERED_MAX } from './run-state.ts';

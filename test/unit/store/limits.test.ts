@@ -40,14 +40,15 @@ async function errorOf(call: () => unknown): Promise<unknown> {
 describe('limits of a store', () => {
   it.each([
     [5, TypeError, 'limits is not an object'],
+    [[], TypeError, 'limits is not an object'],
     [null, TypeError, 'limits is not an object'],
     [{ keys: 5 }, TypeError, 'unknown option limits.keys'],
     [{ keyBytes: 0 }, RangeError, 'limits.keyBytes is 0, allowed is an integer from 1 to 65535'],
     [{ keyBytes: 65_536 }, RangeError, 'limits.keyBytes is 65536, allowed is an integer from 1 to 65535'],
-    [{ pins: -1 }, RangeError, 'limits.pins is -1, allowed is an integer from 1 to 9007199254740991'],
+    [{ pins: -1 }, RangeError, 'limits.pins is -1, allowed is a safe integer from 1 on'],
     [{ pins: 1.5 }, RangeError, 'limits.pins is 1.5'],
     [{ pins: 2 ** 53 }, RangeError, 'limits.pins is 9007199254740992'],
-    [{ leases: '7' }, RangeError, 'limits.leases is 7'],
+    [{ leases: '7' }, TypeError, 'limits.leases is of type string, allowed is a safe integer from 1 on'],
     [{ leases: Number.POSITIVE_INFINITY }, RangeError, 'limits.leases is Infinity'],
   ])('%j is refused', async (limits, expected, message) => {
     const error = await errorOf(() => openTestStore({ limits: limits as never }));

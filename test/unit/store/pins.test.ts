@@ -353,7 +353,7 @@ describe('the bounds of a pin', () => {
     [-1, { owner }, RangeError, 'the revision is -1'],
     [1.5, { owner }, RangeError, 'the revision is 1.5'],
     [Number.NaN, { owner }, RangeError, 'the revision is NaN'],
-    ['1' as never, { owner }, RangeError, 'the revision is 1'],
+    ['1' as never, { owner }, TypeError, 'the revision is of type string, allowed is a safe integer from 1 on'],
     [1, undefined, TypeError, 'the options are not an object'],
     [1, {}, TypeError, 'owner is not a string with text'],
     [1, { owner: '' }, TypeError, 'owner is not a string with text'],

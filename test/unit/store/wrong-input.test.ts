@@ -8,7 +8,6 @@ import {
   FutureRevisionError,
   InvalidKeyError,
   LimitExceededError,
-  ValueError,
 } from '../../../src/types/errors.ts';
 import type { Key } from '../../../src/types/revision.ts';
 import type { Store } from '../../../src/types/store.ts';
@@ -73,8 +72,8 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     [-1, 1.5, Number.NaN, '3'].map((value): [string, Call, ErrorClass, string] => [
       `range: ${name} ${String(value)}`,
       (s) => s.range(bad({ prefix: 'a', [name]: value })),
-      RangeError,
-      `Cannot range over keys: ${name} is ${String(value)}, allowed is a safe integer from 0 on`,
+      typeof value === 'string' ? TypeError : RangeError,
+      `Cannot range over keys: ${name} is ${typeof value === 'string' ? 'of type string' : value}, allowed is a safe integer from 0 on`,
     ]),
   ),
   [
@@ -245,25 +244,25 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'get: a broken revision',
     (s) => s.get('a', { revision: 1.5 }),
     RangeError,
-    'Cannot get a key: the revision is not a safe integer',
+    'Cannot get a key: the revision is 1.5, allowed is a safe integer',
   ],
   [
     'get: a revision that is NaN',
     (s) => s.get('a', { revision: Number.NaN }),
     RangeError,
-    'Cannot get a key: the revision is not',
+    'Cannot get a key: the revision is NaN, allowed is a safe integer',
   ],
   [
     'get: a revision above 2^53',
     (s) => s.get('a', { revision: 2 ** 53 }),
     RangeError,
-    'Cannot get a key: the revision is not',
+    'Cannot get a key: the revision is 9007199254740992, allowed is a safe integer',
   ],
   [
     'get: a revision as text',
     (s) => s.get('a', { revision: bad('2') }),
-    RangeError,
-    'Cannot get a key: the revision is not',
+    TypeError,
+    'Cannot get a key: the revision is of type string, allowed is a safe integer',
   ],
   [
     'get: the future',
@@ -327,13 +326,13 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'range: a broken limit',
     (s) => s.range({ prefix: '', limit: 0.5 }),
     RangeError,
-    'Cannot range over keys: the limit is not a safe integer',
+    'Cannot range over keys: the limit is 0.5, allowed is a safe integer',
   ],
   [
     'range: a limit that is no number',
     (s) => s.range({ prefix: '', limit: bad('1') }),
-    RangeError,
-    'Cannot range over keys: the limit is not',
+    TypeError,
+    'Cannot range over keys: the limit is of type string',
   ],
   [
     'range: the future',
@@ -405,7 +404,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'range: a token and a broken revision',
     (s) => s.range({ prefix: '', revision: Number.NaN, continue: '1::4:a' }),
     RangeError,
-    'Cannot range over keys: the revision is not a safe integer',
+    'Cannot range over keys: the revision is NaN, allowed is a safe integer',
   ],
   ['put: an empty key', (s) => s.put('', 1), InvalidKeyError, 'Cannot put a key: the key is empty'],
   ['put: no string', (s) => s.put(bad(null), 1), TypeError, 'Cannot put a key: the key is not a string'],
@@ -437,7 +436,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'txn: a range at half a revision, in the branch that does not run',
     (s) => s.txn({ else: [{ type: 'range', key: 'a', revision: 1.5 }] }),
     RangeError,
-    'Cannot run a transaction: the revision is not a safe integer',
+    'Cannot run a transaction: the revision is 1.5, allowed is a safe integer',
   ],
   [
     'txn: a put without a value',
@@ -448,8 +447,8 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   [
     'compare: no value',
     (s) => s.txn({ compare: [{ key: 'a', target: 'value', result: '=', value: undefined }] }),
-    ValueError,
-    'Cannot run a transaction: the value is not JSON data but undefined',
+    TypeError,
+    'Cannot run a transaction: the value is undefined',
   ],
   ...FLAGS.map(([name, call, action]): [string, Call, ErrorClass, string] => [
     `${action}: ${name} is no boolean`,
@@ -491,19 +490,19 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'put: a broken expectation',
     (s) => s.put('a', 1, { expect: { modRevision: 0.5 } }),
     RangeError,
-    'Cannot put a key: expect.modRevision is not',
+    'Cannot put a key: expect.modRevision is 0.5, allowed is a safe integer from 0 on',
   ],
   [
     'put: a negative expectation',
     (s) => s.put('a', 1, { expect: { modRevision: -1 } }),
     RangeError,
-    'Cannot put a key: expect.modRevision is not',
+    'Cannot put a key: expect.modRevision is -1, allowed is a safe integer from 0 on',
   ],
   [
     'put: an empty expectation',
     (s) => s.put('a', 1, { expect: bad({}) }),
-    RangeError,
-    'Cannot put a key: expect.modRevision is not',
+    TypeError,
+    'Cannot put a key: expect.modRevision is of type undefined',
   ],
   [
     'put: aborted before',
@@ -585,7 +584,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'txn: a bad limit',
     (s) => s.txn({ then: [{ type: 'range', key: 'a', limit: 0.1 }] }),
     RangeError,
-    'Cannot run a transaction: the limit is not',
+    'Cannot run a transaction: the limit is 0.1, allowed is a safe integer',
   ],
   [
     'txn: an unknown result',
@@ -602,8 +601,8 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   [
     'txn: a number as text',
     (s) => s.txn({ compare: [bad({ key: 'a', target: 'mod', result: '=', value: '2' })] }),
-    RangeError,
-    'Cannot run a transaction: compare.value is not a safe integer',
+    TypeError,
+    'Cannot run a transaction: compare.value is of type string, allowed is a safe integer',
   ],
   [
     'txn: a lease that is no id',
@@ -683,7 +682,12 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   ],
   ['compact: a negative revision', (s) => s.compact(-1), RangeError, 'Cannot compact: the revision is -1'],
   ['compact: a broken revision', (s) => s.compact(2.5), RangeError, 'Cannot compact: the revision is 2.5'],
-  ['compact: no revision', (s) => s.compact(bad(undefined)), RangeError, 'Cannot compact: the revision is undefined'],
+  [
+    'compact: no revision',
+    (s) => s.compact(bad(undefined)),
+    TypeError,
+    'Cannot compact: the revision is of type undefined',
+  ],
   [
     'ready: aborted before',
     (s) => s.ready({ signal: AbortSignal.abort(new Error('Cannot wait')) }),
@@ -802,7 +806,8 @@ describe('openStore', () => {
     [{ prefixes: ['a'] }, TypeError, 'Cannot open a store: prefixes needs a backend'],
     [{ waitReady: false }, TypeError, 'Cannot open a store: waitReady needs a backend'],
     [{ retention: { events: 0 } }, RangeError, 'Cannot open a store: retention.events is 0'],
-    [{ retention: { events: bad('5') } }, RangeError, 'Cannot open a store: retention.events is 5'],
+    [{ retention: { events: bad('5') } }, TypeError, 'Cannot open a store: retention.events is of type string'],
+    [{ retention: bad([]) }, TypeError, 'Cannot open a store: retention is not an object'],
     [{ retention: { bytes: -1 } }, RangeError, 'Cannot open a store: retention.bytes is -1'],
     [{ retention: { ageMs: Number.NaN } }, RangeError, 'Cannot open a store: retention.ageMs is NaN'],
     [{ retention: bad({ age: 5 }) }, TypeError, 'Cannot open a store: unknown option retention.age'],

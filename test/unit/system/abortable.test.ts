@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { AbortableItems, abortableSleep, untilAborted } from '../../../src/system/abortable.ts';
+import { AbortableItems, abortableSleep } from '../../../src/system/abortable.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
+import { untilAborted } from '../../../src/types/until-aborted.ts';
 import { probe } from '../../support/replica-rig.ts';
 
 const forever = () => new Promise<never>(() => {});

@@ -6,7 +6,7 @@ import { BackendAssertionError } from '../../../src/testing/backend-assertion.ts
 import { type BackendSuiteOptions, runBackendCases, testBackend } from '../../../src/testing/backend-suite.ts';
 import { createFaultyBackend } from '../../../src/testing/faulty-backend.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
-import type { Backend } from '../../../src/types/backend.ts';
+import type { Backend, BackendLeases, BackendWatchItem } from '../../../src/types/backend.ts';
 import { type BrokenBackend, type ByteStore, withStreams, wrap } from './broken-backend.ts';
 import { BROKEN_CALLS } from './broken-calls.ts';
 import { BROKEN_LEASES } from './broken-leases.ts';
@@ -32,6 +32,17 @@ function suiteOptions(make: BrokenBackend['make'] = (backend) => backend): Backe
     settle: () => clock.settle(),
     advance: (delayMs) => clock.advance(delayMs),
     destroyData: async (backend) => stores.get(backend)?.close(),
+  };
+}
+
+/** The calls of leases as members of a plain object. */
+function bound(leases: BackendLeases): BackendLeases {
+  return {
+    grant: (request) => leases.grant(request),
+    keepAlive: (request) => leases.keepAlive(request),
+    revoke: (request) => leases.revoke(request),
+    timeToLive: (request) => leases.timeToLive(request),
+    list: (request) => leases.list(request),
   };
 }
 
@@ -110,6 +121,116 @@ describe('testBackend', () => {
     const cases = testBackend(hanging).filter(({ rule }) => rule === 'B2');
     const { failed } = await runBackendCases(cases);
     expect(failed[0]?.error).toMatchObject({ rule: 'B2', expected: 'an answer', actual: 'none in time' });
+  });
+
+  describe('ends a case, and disposes of its backend, when there is never an answer from', () => {
+    const never = () => new Promise<never>(() => {});
+    type Broken = { readonly rule: string; readonly caughtBy: string; readonly what: string } & {
+      readonly change: (options: BackendSuiteOptions) => Partial<BackendSuiteOptions>;
+    };
+    const wrapped = (members: (backend: Backend) => Partial<Backend>) => (options: BackendSuiteOptions) => ({
+      open: async () => {
+        const backend = await options.open();
+        return wrap(backend, members(backend));
+      },
+    });
+    const lease = (members: (leases: BackendLeases) => Partial<BackendLeases>) =>
+      wrapped(({ leases }) => ({ leases: { ...bound(leases as BackendLeases), ...members(leases as BackendLeases) } }));
+    const stream = (change: Partial<AsyncIterator<BackendWatchItem>>, members: Partial<Backend> = {}) =>
+      wrapped((backend) => ({
+        watch: (request) => {
+          const items = backend.watch(request)[Symbol.asyncIterator]();
+          return { [Symbol.asyncIterator]: () => ({ next: () => items.next(), ...change }) };
+        },
+        ...members,
+      }));
+    // A lease of a few ms: `advance` is given as much real time before it counts as hanging.
+    const short: (options: BackendSuiteOptions) => Partial<BackendSuiteOptions> = lease((leases) => ({
+      grant: async (request) => ({ ...(await leases.grant(request)), ttlMs: 4 }),
+    }));
+    const broken: readonly Broken[] = [
+      { rule: 'B2', caughtBy: 'status', what: 'open', change: () => ({ open: never }) },
+      { rule: 'B2', caughtBy: 'status', what: 'status', change: wrapped(() => ({ status: never })) },
+      { rule: 'B2', caughtBy: 'several ranges', what: 'range', change: wrapped(() => ({ range: never })) },
+      { rule: 'B2', caughtBy: 'status', what: 'a transaction', change: wrapped(() => ({ txn: never })) },
+      { rule: 'store:R22', caughtBy: 'compaction', what: 'compact', change: wrapped(() => ({ compact: never })) },
+      { rule: 'B4', caughtBy: 'a stream opens', what: 'stream', change: stream({ next: never }) },
+      { rule: 'B11', caughtBy: 'a stream', what: 'leaving a stream', change: stream({ return: never }) },
+      // The case is over while the stream is not read, and it does not let itself be left: it is disposed of all the same.
+      {
+        rule: 'B10',
+        caughtBy: '',
+        what: 'a transaction: expected "an answer"',
+        change: stream({ return: never }, { txn: never }),
+      },
+      { rule: 'store:R43', caughtBy: '', what: 'grant', change: lease(() => ({ grant: never })) },
+      { rule: 'store:R43', caughtBy: '', what: 'advance', change: (all) => ({ ...short(all), advance: never }) },
+      { rule: 'B7', caughtBy: '', what: 'destroyData', change: () => ({ destroyData: never }) },
+      { rule: 'B2', caughtBy: 'status', what: 'commit', change: () => ({ commit: never }) },
+      { rule: 'B2', caughtBy: 'status', what: 'dispose', change: () => ({ dispose: never }) },
+    ];
+
+    it.each(broken)('$what', async ({ rule, caughtBy, what, change }) => {
+      const options = suiteOptions();
+      let opened = 0;
+      let disposed = 0;
+      const changed = { ...options, dispose: async () => void disposed++, ...change(options) };
+      const open = async () => {
+        const backend = await changed.open();
+        opened++;
+        return backend;
+      };
+      const cases = testBackend({ ...changed, open }).filter(
+        (one) => one.rule === rule && one.name.startsWith(caughtBy),
+      );
+      expect(cases.length).toBeGreaterThan(0);
+      const { failed } = await runBackendCases(cases);
+      const told = failed.map(({ error }) => error);
+      expect(told[0]).toBeInstanceOf(BackendAssertionError);
+      expect(told.map((error) => (error as Error).message)).toContainEqual(expect.stringContaining(what));
+      if (what !== 'dispose') expect(disposed).toBe(opened);
+    });
+  });
+
+  it('disposes of a backend that is there too late', async () => {
+    const options = suiteOptions();
+    let arrive = (_: Backend): void => {};
+    const disposed: Backend[] = [];
+    const late = new Promise<Backend>((resolve) => {
+      arrive = resolve;
+    });
+    const dispose = (backend: Backend) => {
+      disposed.push(backend);
+      throw new Error('nobody hears this');
+    };
+    const [one] = testBackend({ ...options, open: () => late, dispose });
+    await expect(one?.run()).rejects.toMatchObject({ expected: 'an answer', actual: 'none in time' });
+    const backend = await options.open();
+    arrive(backend);
+    await options.settle?.();
+    expect(disposed).toEqual([backend]);
+  });
+
+  it('gives `advance` the real time that it takes, however short `settle` is', async () => {
+    const options = suiteOptions();
+    const { advance } = options;
+    // Not before a real timer that is set when all of 500 calls of `settle` are long over.
+    const slow = async (delayMs: number): Promise<void> => {
+      for (let turn = 0; turn < 600; turn++) await options.settle?.();
+      await advance?.(delayMs);
+    };
+    const cases = testBackend({ ...options, advance: slow }).filter(({ rule }) => rule === 'store:R43');
+    expect(cases.length).toBeGreaterThan(1);
+    expect((await runBackendCases(cases)).failed).toEqual([]);
+  });
+
+  it('rejects with what `onStart` throws, and with nothing else', async () => {
+    const stop = new Error('stop');
+    const cases = testBackend(suiteOptions());
+    const onStart = () => {
+      throw stop;
+    };
+    await expect(runBackendCases(cases, onStart)).rejects.toBe(stop);
   });
 
   it('tells what a backend threw instead of an answer, and disposes of it all the same', async () => {

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { onAbort } from '../../../src/watch/on-abort.ts';
+import { onAbort } from '../../../src/types/on-abort.ts';
 import { openRig, probe } from '../../support/replica-rig.ts';
 import { openTestStore, Reader } from '../store/fixture.ts';
 
