@@ -32,7 +32,8 @@ export { keyRegion, keyRegionBytes } from './scratch';
 export { findKey, internKey, liveKeyCount } from './key-index';
 export { insertKey, keyAtRank, listKeys, listKeysMore, rankOf, removeKey } from './key-list';
 export { headSlot, keyCount, keyLength, keyPointer } from './keys';
-export { reserve, reserveDeletes } from './reserve';
+export { reserve } from './reserve';
+export { reserveExact } from './make-room';
 export { append } from './append';
 export { slotAt } from './history';
 export {

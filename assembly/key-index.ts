@@ -130,6 +130,12 @@ export function countFreed(page: usize): void {
   else innerCount--;
 }
 
+/** Pages that this key takes when it is inserted. */
+export function pagesForKey(key: usize, length: usize): u32 {
+  descend(key, length);
+  return splitsAhead();
+}
+
 /** Pages an insert at the path's end takes: one for each full page from the leaf up, one more above a full root. */
 function splitsAhead(): u32 {
   if (countOf(leafPage()) < LEAF_MAX) return 0;

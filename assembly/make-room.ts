@@ -1,14 +1,18 @@
-import { classBelow, grownBytes, roomOfClass, vectorsOfClass } from './history';
-import { roomForKeys } from './keys';
+import { grownBytes, roomInHistory } from './history';
+import { pagesForKey } from './key-index';
+import { isKey, roomForKeys } from './keys';
 import { roomForPages } from './pages';
-import { pagesAhead, roomForCells } from './revision-log';
-import { allocate, classCount, release, setTight } from './slab';
-import { FAR_BYTES, roomForVersions } from './versions';
+import { innersAhead, leavesAhead, separatorAhead } from './reserve';
+import { LOG_COLUMNS, pagesAhead, roomForCells } from './revision-log';
+import { OUTPUT_WORDS, outputPointer } from './scratch';
+import { allocate, release, setTight } from './slab';
+import { Status } from './status';
+import { roomForVersions } from './versions';
 
 /**
- * The narrow way to reserve, for small commits at the memory limit: instead of a bound on fresh memory, every block the
- * commit might need is allocated once and put back. This is what makes deletes and compaction help a full store: their
- * blocks are in free lists, out of reach of a bound.
+ * The narrow way to reserve, at the memory limit: instead of a bound on fresh memory, every key that is there gets the very
+ * room that its next version needs, and every other block that the commit might need is allocated once and put back. This
+ * is what makes deletes and compaction help a full store: their blocks are in free lists, out of reach of a bound.
  *
  * ```text
  *   set aside     one block per possible request      48  48  64  112
@@ -20,33 +24,45 @@ import { FAR_BYTES, roomForVersions } from './versions';
  * not turn large free blocks into runs.
  */
 
-/** A transaction has at most 128 operations on each side (store:R21); larger loads go the wide way or not at all. */
-const EVENTS_MAX: u32 = 128;
-
 /** Blocks set aside so far, linked through their first words; the second word is the size asked for. */
 let held: usize = 0;
 
-/** False: there is no room; what was claimed on the way stays free for later. */
-export function makeRoom(events: u32, newKeys: u32, longest: usize, separator: usize, leaves: u32, pages: u32): bool {
-  if (events > EVENTS_MAX || newKeys > EVENTS_MAX) return false;
+/**
+ * Room for one version of each of `known` keys, all different, whose ids lie in the output region, and of each of `newKeys`
+ * (if it is one, of that at `key`), without far numbers; and for `ahead` deletes of any keys whose history is compacted. So what a full store gets back of two
+ * deleted keys is room for the next delete, and it can be emptied. Ok, or Full: what was claimed on the way stays free for
+ * later, and some keys have their room.
+ */
+export function reserveExact(known: u32, newKeys: u32, key: usize, longest: usize, ahead: u32): Status {
+  if (known > OUTPUT_WORDS || newKeys > OUTPUT_WORDS || ahead > OUTPUT_WORDS) return Status.Full;
   setTight(true);
+  for (let index: u32 = 0; index < known; index++) {
+    const keyId = load<i32>(outputPointer() + ((<usize>index) << 2));
+    if (!isKey(keyId) || !roomInHistory(<u32>keyId)) return Status.Full;
+  }
+  const events = known + newKeys + ahead;
+  let leaves = leavesAhead(newKeys);
+  let pages = leaves + innersAhead(leaves);
+  if (newKeys == 1) {
+    pages = pagesForKey(key, longest);
+    leaves = pages;
+  }
+  const cells = pagesAhead(events);
   held = 0;
   const isRoom =
     roomForVersions(events) &&
     roomForKeys(newKeys) &&
-    roomForCells(pagesAhead(events)) &&
-    holdVectors(events) &&
-    hold(FAR_BYTES, events) &&
+    roomForCells(cells) &&
+    hold(grownBytes(0), ahead) &&
     hold(longest + 4, newKeys) &&
-    hold(separator + 4, leaves) &&
-    roomForPages(pages);
+    hold(separatorAhead(longest) + 4, leaves) &&
+    roomForPages(cells * LOG_COLUMNS + pages);
   while (held != 0) {
     const block = held;
     held = load<usize>(block);
     release(block, load<usize>(block, 4));
   }
-  if (!isRoom) setTight(false);
-  return isRoom;
+  return isRoom ? Status.Ok : Status.Full;
 }
 
 function hold(bytes: usize, count: u32): bool {
@@ -57,24 +73,6 @@ function hold(bytes: usize, count: u32): bool {
     store<usize>(block, held);
     store<usize>(block, size, 4);
     held = block;
-  }
-  return true;
-}
-
-/** First growth of the largest vectors, and what growth can follow within the same commit. */
-function holdVectors(events: u32): bool {
-  let left = events;
-  let sizeClass = classCount();
-  while (left > 0) {
-    sizeClass = classBelow(sizeClass);
-    if (sizeClass == 0) break;
-    const vectors = min<u32>(vectorsOfClass(sizeClass), left);
-    if (!hold(grownBytes(roomOfClass(sizeClass)), vectors)) return false;
-    left -= vectors;
-  }
-  // A further growth to n slots takes n/3 appends: the i-th largest of them has at most 3 x events / i slots.
-  for (let rank: u32 = 1; rank <= events; rank++) {
-    if (!hold(grownBytes((events * 3) / rank), 1)) return false;
   }
   return true;
 }

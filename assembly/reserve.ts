@@ -1,12 +1,10 @@
-import { classBelow, grownBytes, roomInHistory, roomOfClass, vectorsOfClass } from './history';
+import { classBelow, grownBytes, roomOfClass, vectorsOfClass } from './history';
 import { INNER_MAX, LEAF_MAX } from './index-page';
 import { innerPageCount, leafPageCount, longestKeyBytes } from './key-index';
-import { freeKeyCount, isKey, KEY_CHUNK_BYTES, keyTable } from './keys';
-import { makeRoom } from './make-room';
+import { freeKeyCount, KEY_CHUNK_BYTES, keyTable } from './keys';
 import { promise } from './memory';
-import { freePageCount, PAGE_BYTES, roomForPages } from './pages';
-import { LOG_COLUMNS, logDirectoryClaim, pagesAhead, roomForCells } from './revision-log';
-import { outputPointer } from './scratch';
+import { freePageCount, PAGE_BYTES } from './pages';
+import { LOG_COLUMNS, logDirectoryClaim, pagesAhead } from './revision-log';
 import { classCount, setTight, worstClaim } from './slab';
 import { Status } from './status';
 import { CHUNK_RECORDS, directoryClaim } from './table';
@@ -17,7 +15,6 @@ import {
   HEADER_CHUNK_BYTES,
   headerChunksFor,
   headerTable,
-  roomForVersions,
   VERSION_CHUNK_BYTES,
   versionTable,
 } from './versions';
@@ -37,7 +34,7 @@ import {
  *
  * The sum is set aside in fresh memory (`promise`): about 1.5 times what a bulk load takes, a few pages for a small
  * commit. Free records and pages are taken into account, free slab blocks are not: when the limit does not allow the
- * sum, make-room.ts tries what a small commit needs block by block.
+ * sum, make-room.ts may still find what the commit needs, block by block.
  */
 
 const VECTOR_BYTES_PER_EVENT: u32 = 32;
@@ -49,7 +46,7 @@ const KEY_BYTES_MAX: usize = 0x20000000;
 export function reserve(events: u32, newKeys: u32, keyBytes: usize, longest: usize): Status {
   if (events > RECORDS_MAX || newKeys > RECORDS_MAX || keyBytes > KEY_BYTES_MAX) return Status.Full;
   if (longest > keyBytes) longest = keyBytes;
-  const separator = longest > longestKeyBytes() ? longest : longestKeyBytes();
+  const separator = separatorAhead(longest);
   const leaves = leavesAhead(newKeys);
   const logPages = pagesAhead(events);
   const pages = logPages * LOG_COLUMNS + leaves + innersAhead(leaves);
@@ -75,29 +72,19 @@ export function reserve(events: u32, newKeys: u32, keyBytes: usize, longest: usi
   setTight(false);
   if (need < 0x7fffffff && promise(<usize>need)) return Status.Ok;
   promise(0);
-  return makeRoom(events, newKeys, longest, separator, leaves, pages) ? Status.Ok : Status.Full;
+  return Status.Full;
 }
 
-/**
- * The narrowest way, for tombstones of keys whose ids lie in the output region, all of them different: the very room that
- * each of them needs, and no far numbers. What compaction gets back of two deleted keys is room for another delete, so a
- * full store can be emptied. Ok, or Full; some keys may have their room then, which nobody sees.
- */
-export function reserveDeletes(count: u32): Status {
-  setTight(true);
-  for (let index: u32 = 0; index < count; index++) {
-    const keyId = load<i32>(outputPointer() + ((<usize>index) << 2));
-    if (!isKey(keyId) || !roomInHistory(<u32>keyId)) return Status.Full;
-  }
-  const pages = pagesAhead(count);
-  return roomForVersions(count) && roomForCells(pages) && roomForPages(pages * LOG_COLUMNS) ? Status.Ok : Status.Full;
+/** Length of the longest separator there may be with new keys no longer than that. */
+export function separatorAhead(longest: usize): usize {
+  return longest > longestKeyBytes() ? longest : longestKeyBytes();
 }
 
-function leavesAhead(newKeys: u32): u32 {
+export function leavesAhead(newKeys: u32): u32 {
   return least(newKeys, leafPageCount()) + newKeys / (LEAF_MAX >> 1);
 }
 
-function innersAhead(leaves: u32): u32 {
+export function innersAhead(leaves: u32): u32 {
   if (leaves == 0) return 0;
   // Full pages of the tree split once; each further split takes 72 entries, on the next level a seventieth of that.
   return least(leaves * treeHeight(), innerPageCount()) + leaves / (INNER_MAX >> 2) + 2;

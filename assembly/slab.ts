@@ -153,7 +153,8 @@ function cutLarger(sizeClass: u32): usize {
     return block;
   }
   const size = classBytes(sizeClass);
-  const page = size > PAGE_BYTES ? 0 : dropFreePage();
+  let page: usize = 0;
+  if (size <= PAGE_BYTES) page = dropFreePage();
   if (page == 0) return 0;
   claimed += PAGE_BYTES;
   donate(page + size, page + PAGE_BYTES);

@@ -1,4 +1,5 @@
 import { claim } from './memory';
+import { dropFreePage, PAGE_BYTES } from './pages';
 import { allocate, classBytes, classOf, release } from './slab';
 
 /**
@@ -44,7 +45,9 @@ export function directoryBytes(table: usize): usize {
 export function addChunk(table: usize, chunkBytes: usize): bool {
   const chunks = load<u32>(table, 8);
   if (chunks == load<u32>(table, 4) && !growDirectory(table, chunks)) return false;
-  const chunk = claim(chunkBytes);
+  let chunk = claim(chunkBytes);
+  // At the memory limit, records of keys may lie in a page that neither index nor log has in use.
+  if (chunk == 0 && chunkBytes == PAGE_BYTES) chunk = dropFreePage();
   if (chunk == 0) return false;
   store<usize>(load<usize>(table) + ((<usize>chunks) << 2), chunk);
   store<u32>(table, chunks + 1, 8);

@@ -104,7 +104,7 @@ export class MemoryLeases {
     // One that was made for a key whose write was under way then.
     for (const record of leases) {
       const entry = record.keyed ? this.lessor.get(record.id) : undefined;
-      if (entry !== undefined && this.lessor.keys(entry).length === 0) this.lessor.remove(entry.id);
+      if (entry !== undefined && this.lessor.keyCount(entry) === 0) this.lessor.remove(entry.id);
     }
   }
 

@@ -59,8 +59,8 @@ export interface KeyLogExports {
   keyRegionBytes(): number;
   /** `STATUS_OK` or `STATUS_FULL`, `assembly/reserve.ts`. */
   reserve(events: number, newKeys: number, newKeyBytes: number, longestKeyBytes: number): number;
-  /** For tombstones of `count` different keys, whose ids are in the output region. */
-  reserveDeletes(count: number): number;
+  /** The same, `assembly/make-room.ts`: `known` ids are in the output region. */
+  reserveExact(known: number, newKeys: number, key: number, longestKeyBytes: number, deletesAhead: number): number;
   internKey(pointer: number, length: number): number;
   findKey(pointer: number, length: number): number;
   /** Of the key index by itself, `assembly/key-list.ts`: keys that are there without versions. */

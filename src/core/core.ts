@@ -20,6 +20,17 @@ export interface CoreNeed {
   readonly longestKeyBytes?: number;
 }
 
+/** What `reserveExact` makes room for: appends whose mod and create are less than 2^32 - 2 below their commit. */
+export interface ExactNeed {
+  /** Keys that are there, all of them different. */
+  readonly keyIds: readonly number[];
+  /** Keys that are new, all of them different. */
+  readonly newKeys: readonly (string | Uint8Array)[];
+  readonly longestKeyBytes: number;
+  /** Deletes of any keys after them, once the history of those is compacted. */
+  readonly deletesAhead: number;
+}
+
 /** What one step of compaction did. The arrays are views, valid until the next call of the core. */
 export interface CompactStep {
   /** Slots whose values can be dropped: each is reported once, and may be given out again by the next `append`. */
@@ -108,14 +119,20 @@ export class Core {
   }
 
   /**
-   * The same for tombstones of keys that are there, all of them different, whose mod and commit are one: takes as little as
-   * it can, so that in a full store what was deleted makes room for more of it. At most a page of ids (4096). Throws
-   * `StoreFullError`.
+   * The same for one append for each of these keys, and takes as little as it can: when `reserve` has refused, so that in a
+   * full store what was deleted is room for something else. At most a page of keys (4096). Throws `StoreFullError`.
    */
-  reserveDeletes(action: string, keyIds: readonly number[]): void {
+  reserveExact(action: string, { keyIds, newKeys, longestKeyBytes, deletesAhead }: ExactNeed): void {
+    this.#keys.reserve(longestKeyBytes, action);
     if (keyIds.length <= this.#instance.exports.outputWords()) {
+      const [key] = newKeys;
+      // How much a key needs in the index depends on where it comes to stand; of many, a bound will do.
+      if (key !== undefined && newKeys.length === 1) this.#keys.write(key, action);
       this.#instance.output(keyIds.length).set(keyIds);
-      if (this.#exports.reserveDeletes(keyIds.length) === STATUS_OK) return;
+      const { pointer } = this.#keys;
+      const { length } = newKeys;
+      const status = this.#exports.reserveExact(keyIds.length, length, pointer, longestKeyBytes, deletesAhead);
+      if (status === STATUS_OK) return;
     }
     throw new StoreFullError(action, this.#instance.memoryBytesMax);
   }

@@ -13,7 +13,10 @@ export type PreparedLease =
   /** The one that the key has; the key must be there. */
   | { readonly type: 'keep' };
 
-/** A put checked and encoded: nothing in it can fail any more, but for memory, and for what is not there. */
+/**
+ * A put checked and encoded. What can fail is what only the state knows: what is not there (a lease, a key whose value or
+ * lease is to stay), memory and `limits.leases`, and a value before, if it is asked for, that the codec cannot read.
+ */
 export interface PreparedPut {
   readonly type: 'put';
   readonly text: string;
@@ -25,7 +28,7 @@ export interface PreparedPut {
   readonly prevKv: boolean;
 }
 
-/** A transaction checked and encoded: nothing in it can fail any more, but for memory, and for what is not there. */
+/** A transaction checked and encoded. What can fail is what only the state knows: as with a put, and revisions to read at. */
 export interface PreparedTxn {
   readonly compare: readonly PreparedCompare[];
   readonly then: readonly PreparedOperation[];

@@ -8,7 +8,10 @@ import { checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 import { type PreparedSelection, prepareSelection, select } from './selection.ts';
 
-/** The state of one key. Throws `CompactedError`, `FutureRevisionError`, and for a bad key what `KeySpace.text` throws. */
+/**
+ * The state of one key. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`,
+ * `ValueError` for a value that the codec cannot read, and for a bad key what `KeySpace.text` throws.
+ */
 export function get<V, K extends Key>(
   mvcc: Mvcc<V, K>,
   key: K,
@@ -37,8 +40,8 @@ export interface ReadData extends DataSet {
 
 /**
  * Keys of a range in unsigned byte order, a page at a time if `limit` is given. With `continue`, `count` is that of the
- * rest. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`, and
- * `IdentityChangedError` for a `continue` of other data.
+ * rest. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`, `ValueError` for a
+ * value that the codec cannot read, and `IdentityChangedError` for a `continue` of other data.
  */
 export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<K>, data: ReadData): RangeResult<V, K> {
   const action = 'range over keys';

@@ -12,14 +12,14 @@ import type { Revision } from '../types/revision.ts';
  * could run.
  */
 export interface Retention {
-  /** @default 10000 */
+  /** Log entries, a number from 1 on; Infinity is no bound. @default 10000 */
   readonly events?: number;
   /**
-   * Bytes of the values in the log, as encoded. Unlike `limits.storeBytes` it does not count live values that the log has
+   * Bytes of the values in the log, as encoded, a number from 0 on. Unlike `limits.storeBytes` it does not count live values that the log has
    * no entry of any more. @default no bound
    */
   readonly bytes?: number;
-  /** Milliseconds. @default no bound */
+  /** Milliseconds since the commit, a number from 0 on. @default no bound */
   readonly ageMs?: number;
 }
 

@@ -13,7 +13,9 @@ import { readValue } from './values.ts';
 /**
  * One branch of a transaction, run: what its operations answer, and the changes they make, in order, all at `revision`.
  * An operation sees the store's newest state with the branch's own changes laid over it (store:R20). Nothing is
- * published here, and nothing can fail: what is needed was checked before (`checkPath`).
+ * published here. What has to be there was checked before (`checkPath`); two things may throw all the same, with nothing
+ * committed: a value that is asked for and that the codec cannot read (`ValueError`), and a lease for one key above
+ * `limits.leases` (`LimitExceededError`).
  */
 export class Branch<V, K extends Key> {
   readonly changes: Change[] = [];

@@ -1,6 +1,5 @@
-import { Core, type CoreNeed } from '../core/core.ts';
+import { Core } from '../core/core.ts';
 import type { CoreOptions } from '../core/instance.ts';
-import { StoreFullError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Revision } from '../types/revision.ts';
 import type { WatchFilter } from '../types/watch.ts';
@@ -13,11 +12,8 @@ import { Window } from './window.ts';
  * be emptied.
  */
 const DELETES_AHEAD = 7;
-/**
- * Freed memory may be in pieces too small to promise that room again; a store that holds only this part of the versions
- * that once filled it has it all the same.
- */
-const EMPTIED_PART = 0.75;
+/** From this distance on the core keeps a number in a block of its own, which `reserveExact` has no room for. */
+const FAR = 2 ** 32 - 2;
 
 const ALL_KEYS = { start: new Uint8Array(0), end: new Uint8Array(0) };
 
@@ -61,8 +57,6 @@ export class VersionedState {
   #sizes: SizeLedger | undefined;
   /** Where physical compaction has to stop, whatever the low watermark is. */
   readonly #holds = new Set<{ readonly revision: Revision }>();
-  /** Most versions that were there when a put was refused. */
-  #fullVersions = 0;
 
   constructor(options: StateOptions) {
     this.#options = options;
@@ -93,7 +87,6 @@ export class VersionedState {
     this.#leases = new Map();
     const { sizes } = this.#options;
     this.#sizes = sizes === undefined ? undefined : new SizeLedger(sizes);
-    this.#fullVersions = 0;
   }
 
   /**
@@ -109,7 +102,6 @@ export class VersionedState {
       cells: this.#cells,
       leases: this.#leases,
       sizes: this.#sizes,
-      fullVersions: this.#fullVersions,
     };
     this.clear();
     try {
@@ -122,7 +114,6 @@ export class VersionedState {
       this.#cells = old.cells;
       this.#leases = old.leases;
       this.#sizes = old.sizes;
-      this.#fullVersions = old.fullVersions;
       throw error;
     }
     this.#window.prime(list.revision);
@@ -133,11 +124,10 @@ export class VersionedState {
     this.#reserve(commit, action);
     this.#sizes?.reserve(commit.changes, action);
     const core = this.#core;
-    const { keys } = this.#options;
     for (const change of commit.changes) {
       let id = this.#ids.get(change.text);
       if (id === undefined) {
-        id = core.internKey(keys.mode === 'utf8' ? change.text : keys.bytes(change.text));
+        id = core.internKey(this.#encoded(change.text));
         this.#ids.set(change.text, id);
         this.#texts[id] = change.text;
       }
@@ -288,50 +278,42 @@ export class VersionedState {
     return this.#core.replay(ALL_KEYS, from, 0, most);
   }
 
-  #reserve(commit: Commit, action: string): void {
-    const events = commit.changes.length;
-    let newKeys = 0;
-    let newKeyBytes = 0;
-    let longestKeyBytes = 0;
-    let hasPut = false;
-    for (const { text, type } of commit.changes) {
-      if (type === 'put') hasPut = true;
-      if (this.#ids.has(text)) continue;
-      const length = this.#options.keys.byteLength(text);
-      newKeys++;
-      newKeyBytes += length;
-      if (length > longestKeyBytes) longestKeyBytes = length;
-    }
-    const need = { events, newKeys, newKeyBytes, longestKeyBytes };
-    if (hasPut) this.#reserveWithRoom(need, action);
-    else this.#reserveDeletes(commit, need, action);
+  /** A key as the core takes it: text it encodes itself. */
+  #encoded(text: string): string | Uint8Array {
+    const { keys } = this.#options;
+    return keys.mode === 'utf8' ? text : keys.bytes(text);
   }
 
   /** Deletes must be possible in a store that is full, or nothing could make room in it again (M37). */
-  #reserveDeletes({ revision, changes }: Commit, need: CoreNeed, action: string): void {
-    try {
-      this.#core.reserve(action, need);
-    } catch (error) {
-      const ids = new Set(changes.map(({ text }) => this.#ids.get(text)));
-      // Not of a span, which may delete a key that it has made, and says when that was.
-      const isPlain = !ids.has(undefined) && ids.size === changes.length;
-      if (!isPlain || changes.some(({ modRevision }) => modRevision !== revision)) throw error;
-      this.#core.reserveDeletes(action, [...ids] as number[]);
-    }
-  }
-
-  #reserveWithRoom(need: CoreNeed, action: string): void {
-    const core = this.#core;
-    try {
-      core.reserve(action, { ...need, events: need.events + DELETES_AHEAD });
-    } catch (error) {
-      if (!(error instanceof StoreFullError)) throw error;
-      const { versions } = core.stats();
-      if (versions > this.#fullVersions * EMPTIED_PART) {
-        this.#fullVersions = Math.max(this.#fullVersions, versions);
-        throw error;
+  #reserve({ revision, changes }: Commit, action: string): void {
+    const known = new Set<number>();
+    const fresh = new Set<string>();
+    let newKeyBytes = 0;
+    let longestKeyBytes = 0;
+    let deletesAhead = 0;
+    let isFar = false;
+    for (const { text, type, modRevision, createRevision } of changes) {
+      if (type === 'put') deletesAhead = DELETES_AHEAD;
+      if (revision - modRevision >= FAR || (type === 'put' && revision - createRevision >= FAR)) isFar = true;
+      const id = this.#ids.get(text);
+      if (id !== undefined) {
+        known.add(id);
+        continue;
       }
-      core.reserve(action, need);
+      fresh.add(text);
+      const length = this.#options.keys.byteLength(text);
+      newKeyBytes += length;
+      if (length > longestKeyBytes) longestKeyBytes = length;
+    }
+    const core = this.#core;
+    const newKeys = fresh.size;
+    try {
+      core.reserve(action, { events: changes.length + deletesAhead, newKeys, newKeyBytes, longestKeyBytes });
+    } catch (error) {
+      // A transaction may write a key and delete it again.
+      if (isFar || known.size + newKeys < changes.length) throw error;
+      const texts = [...fresh].map((text) => this.#encoded(text));
+      core.reserveExact(action, { keyIds: [...known], newKeys: texts, longestKeyBytes, deletesAhead });
     }
   }
 }

@@ -63,7 +63,7 @@ export class Window {
     return first > 0 ? (this.#spans[first] as Span).revision : 0;
   }
 
-  /** A is published, with the span that led to it if a relist did. */
+  /** `revision` is published, with the span from `after` that led to it if a relist did. */
   advance(revision: Revision, after?: Revision): void {
     this.#revision = revision;
     if (after !== undefined) this.#spans.push({ after, revision });

@@ -17,7 +17,7 @@ export interface VirtualClock extends Clock {
    *
    * A negative delay is 0.
    *
-   * @throws RangeError, as a rejection, for a delay that is not finite.
+   * @throws as a rejection: TypeError for a delay that is no number, RangeError for one that is not finite
    */
   advance(delayMs: number): Promise<void>;
   /** Moves on to the next timer and runs all timers of that instant; `false` if there is none. */
@@ -27,7 +27,7 @@ export interface VirtualClock extends Clock {
   /**
    * Moves the wall time by `deltaMs`, as a correction of the system's date would. `now()` does not notice.
    *
-   * @throws RangeError for what is not finite.
+   * @throws TypeError for what is no number, RangeError for what is not finite
    */
   jumpWallTime(deltaMs: number): void;
   /** Number of timers that wait. */
@@ -41,8 +41,8 @@ interface Timer {
 
 /**
  * Makes a {@link VirtualClock}. Deterministic as long as everything under test takes its time from it: work that ends
- * by real I/O is not waited for. `after` throws a `RangeError` for a delay that is not a number, which would never fall
- * due and hold up every timer behind it; a negative one is 0.
+ * by real I/O is not waited for. `after` throws a TypeError for a delay that is no number and a RangeError for NaN, which would
+ * never fall due and hold up every timer behind it; a negative one is 0, Infinity never comes.
  *
  * @throws TypeError for an unknown option
  * @example
@@ -75,9 +75,8 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
     now: () => now,
     wallTime: () => now + wallOffset,
     after(delayMs, fn) {
-      if (typeof delayMs !== 'number' || Number.isNaN(delayMs)) {
-        throw new RangeError(`Cannot set a timer: the delay must be a number of ms, got ${delayMs}`);
-      }
+      checkNumber('the delay', delayMs, 'set a timer');
+      if (Number.isNaN(delayMs)) throw new RangeError('Cannot set a timer: the delay must be a number of ms, got NaN');
       const timer: Timer = { due: now + Math.max(0, delayMs), fn };
       timers.splice(placeOf(timers, timer), 0, timer);
       return () => {
@@ -86,6 +85,7 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
       };
     },
     async advance(delayMs) {
+      checkNumber('the delay', delayMs, 'advance the clock');
       if (!Number.isFinite(delayMs)) {
         throw new RangeError(`Cannot advance the clock: the delay must be finite, got ${delayMs}`);
       }
@@ -99,6 +99,7 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
       return true;
     },
     jumpWallTime(deltaMs) {
+      checkNumber('the jump', deltaMs, 'jump in wall time');
       if (!Number.isFinite(deltaMs)) {
         throw new RangeError(`Cannot jump in wall time: the jump must be finite, got ${deltaMs}`);
       }
@@ -108,6 +109,11 @@ export function createVirtualClock(options: VirtualClockOptions = {}): VirtualCl
       return timers.length;
     },
   };
+}
+
+function checkNumber(name: string, value: unknown, action: string): void {
+  if (typeof value === 'number') return;
+  throw new TypeError(`Cannot ${action}: ${name} must be a number of ms, got a value of type ${typeof value}`);
 }
 
 /** Where a timer belongs in the ascending list: behind all that are due no later. */

@@ -31,6 +31,10 @@ export interface Backend {
   compact(request: { readonly revision: Revision } & BackendCallOptions): Promise<void>;
   /** There if and only if `capabilities.leases`. */
   readonly leases?: BackendLeases | undefined;
+  /**
+   * Lets go of connections and timers. Called by whoever made the backend, when no store uses it any more: a store never
+   * does. Streams and calls that are still open may end with any error.
+   */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -32,7 +32,8 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `ASSERTION` | BackendAssertionError, of `plimsoll/testing` | a backend broke a promise (B1-B12) | no |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
- * Wrong types and out-of-range arguments are the platform's own TypeError and RangeError, naming the argument.
+ * An argument of the wrong type (a number as a string, an object for a flag, an unknown option) is the platform's own
+ * TypeError; a number of the right type and a wrong value (out of range, a fraction, NaN) its RangeError. Both name it.
  */
 export class PlimsollError extends Error {
   readonly code: string;
@@ -43,7 +44,10 @@ export class PlimsollError extends Error {
   }
 }
 
-/** The history asked for is gone. `minRevision` is the smallest legal value of the argument that failed. */
+/**
+ * The history asked for is gone. `minRevision` is the smallest legal value of the argument that failed, once it exists: where
+ * nothing up to the newest revision is legal it is the one after that, which is to come.
+ */
 export class CompactedError extends PlimsollError {
   override readonly name: string = 'CompactedError';
   declare readonly code: 'COMPACTED';
@@ -120,12 +124,15 @@ export class DuplicateKeyError extends PlimsollError {
   }
 }
 
-/** A named limit was passed. Nothing was written. */
+/** A named limit was passed: more was asked for than `max`. Nothing was written. */
 export class LimitExceededError extends PlimsollError {
   override readonly name: string = 'LimitExceededError';
   declare readonly code: 'LIMIT_EXCEEDED';
+  /** A name of `limits`, or `leaseTtlMs`. */
   readonly limit: string;
+  /** In the unit of the limit: bytes (`keyBytes`, `valueBytes`, `txnBytes`), milliseconds (`leaseTtlMs`), else a number of things. */
   readonly max: number;
+  /** What it would have come to, in the same unit. */
   readonly actual: number;
 
   constructor(action: string, facts: { limit: string; max: number; actual: number }) {

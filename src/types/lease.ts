@@ -15,7 +15,8 @@ export interface GrantLeaseOptions {
 
 /**
  * A lease that was granted. Keys are attached to it by puts with its id; when it is revoked or expires they are deleted,
- * all in one commit, in key order (store:R41). Nothing keeps it alive by itself.
+ * all in one commit, in key order (store:R41). Only in a store whose memory is full the deletes of one that expired may come
+ * in several commits. Nothing keeps a lease alive by itself.
  */
 export interface Lease {
   readonly id: LeaseId;
@@ -31,7 +32,7 @@ export interface Lease {
   /**
    * The lease has its whole TTL again (store:R40).
    *
-   * @throws `LeaseNotFoundError` for one that has expired or was revoked: it never revives
+   * @throws as `store.keepAliveLease` does: `LeaseNotFoundError` for one that has expired or was revoked, which never revives
    */
   keepAlive(options?: SignalOptions): Promise<KeepAliveResult>;
   /** What is left of it; `undefined` when it is gone (etcd answers a TTL of -1). */
@@ -39,7 +40,7 @@ export interface Lease {
   /**
    * Deletes its keys and forgets it.
    *
-   * @throws `LeaseNotFoundError` for one that is gone
+   * @throws as `store.revokeLease` does
    */
   revoke(options?: SignalOptions): Promise<RevokeLeaseResult>;
 }

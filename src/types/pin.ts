@@ -24,7 +24,7 @@ export interface PinOptions {
 export interface Pin {
   readonly revision: Revision;
   readonly owner: string;
-  /** Aborts with a `PinBrokenError` when the pin was broken; not on `release()`. */
+  /** Aborts with a `PinBrokenError` when the pin was broken, and with a `ClosedError` when the store closed; not on `release()`. */
   readonly signal: AbortSignal;
   /** Lets go; compaction that was asked for meanwhile goes on. May be called again. */
   release(): void;

@@ -15,7 +15,7 @@ export type SortOrder = 'ascend' | 'descend';
  * Which rows of a range, and how. `count` is taken before these, `limit` after them (store:R9, R10).
  */
 export interface RangeSelection {
-  /** At most so many rows; 0 and below is no limit. @default 0 */
+  /** At most so many rows, an integer; 0 and below is no limit. @default 0 */
   readonly limit?: number;
   /** Rows without values. @default false */
   readonly keysOnly?: boolean;
@@ -25,10 +25,13 @@ export interface RangeSelection {
   readonly sortTarget?: SortTarget;
   /** @default 'ascend' */
   readonly sortOrder?: SortOrder;
-  /** Inclusive bounds on a row's mod and create revision; 0 is off (store:R11). @default 0 */
+  /** Leave out rows whose mod revision is below this one, an integer from 0 on; 0 is off (store:R11). @default 0 */
   readonly minModRevision?: Revision;
+  /** Leave out those whose mod revision is above. The same range. @default 0 */
   readonly maxModRevision?: Revision;
+  /** Leave out those whose create revision is below. The same range. @default 0 */
   readonly minCreateRevision?: Revision;
+  /** Leave out those whose create revision is above. The same range. @default 0 */
   readonly maxCreateRevision?: Revision;
 }
 
@@ -64,9 +67,15 @@ export interface LeaseAttachment {
    * it stays at the backend until its TTL, without keys. Excludes `lease`.
    */
   readonly ttlMs?: number;
-  /** Keep the lease that the key has; `KeyNotFoundError` if the key is missing. Excludes `lease` and `ttlMs` (store:R15). */
+  /**
+   * Keep the lease that the key has; `KeyNotFoundError` if the key is missing. Excludes `lease` and `ttlMs` (store:R15).
+   * @default false
+   */
   readonly ignoreLease?: boolean;
-  /** Keep the value that the key has; `KeyNotFoundError` if the key is missing. The value given must be `undefined`. */
+  /**
+   * Keep the value that the key has; `KeyNotFoundError` if the key is missing. The value given must be `undefined`
+   * (store:R15). @default false
+   */
   readonly ignoreValue?: boolean;
 }
 

@@ -56,14 +56,15 @@ export interface Store<V = unknown, K extends Key = string> {
   /**
    * The newest state of a key, or the state at `revision`; `undefined` if it did not exist then.
    *
-   * @throws `CompactedError`, `FutureRevisionError`, `ValueError` with the key for a value that the codec cannot read
+   * @throws `CompactedError`, `FutureRevisionError`, `ValueError` with the key for a value that the codec cannot read;
+   * TypeError and RangeError for a `revision` that is no safe integer
    */
   get(key: K, options?: GetOptions): KeyValue<V, K> | undefined;
   /**
    * Keys of a range in unsigned byte order.
    *
-   * @throws `CompactedError`, `FutureRevisionError`, `ValueError` as `get` does; RangeError for a `continue` of another
-   * range, `IdentityChangedError` for one of other data
+   * @throws `CompactedError`, `FutureRevisionError`, `ValueError` as `get` does; TypeError and RangeError for options that
+   * cannot be; RangeError for a `continue` of another range, `IdentityChangedError` for one of other data
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';
@@ -164,8 +165,9 @@ export interface Store<V = unknown, K extends Key = string> {
   /**
    * Changes of a range from a revision on, in order, without gap. See {@link WatchOptions}.
    *
-   * @throws TypeError and RangeError for options that contradict, RangeError for an empty range. What ends a watch, a
-   * start that is too old included, is thrown by its `next()`: see {@link Watch}
+   * @throws TypeError and RangeError for options that contradict, RangeError for a range whose start is not below its end,
+   * `LimitExceededError` above `limits.watches`. What ends a watch, a start that is too old included, is thrown by its
+   * `next()`: see {@link Watch}
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';
@@ -184,8 +186,8 @@ export interface Store<V = unknown, K extends Key = string> {
    * Drops history below `revision`: reads and watches may start at `revision` and above from then on (store:R22). A
    * replica waits until it has that revision, then compacts its backend too (M17).
    *
-   * @throws `CompactedError` at or below `compactRevision`, `FutureRevisionError`, RangeError for what is no revision;
-   * TypeError from inside a codec; a replica also what the backend throws, and `NotAppliedError` when the backend is
+   * @throws `CompactedError` at or below `compactRevision`, `FutureRevisionError`, TypeError and RangeError for what is no
+   * revision; TypeError from inside a codec; a replica also what the backend throws, and `NotAppliedError` when the backend is
    * compacted and the wait for the own window was cut short
    */
   compact(revision: Revision, options?: SignalOptions): Promise<CompactResult>;
@@ -217,8 +219,8 @@ export interface Store<V = unknown, K extends Key = string> {
   /**
    * Deletes the keys of a lease, as one commit, and forgets it (store:R41). A replica waits until it has that commit.
    *
-   * @throws `LeaseNotFoundError` for one that is gone; TypeError and RangeError for what is no id; a replica: as
-   * `grantLease`, and `NotAppliedError`
+   * @throws `LeaseNotFoundError` for one that is gone; TypeError and RangeError for what is no id; `StoreFullError` when the
+   * deletes do not fit, and the lease is there as before; a replica: as `grantLease`, and `NotAppliedError`
    */
   revokeLease(id: LeaseId, options?: SignalOptions): Promise<RevokeLeaseResult>;
   /**
@@ -288,16 +290,33 @@ export interface CompactResult {
   readonly compactRevision: Revision;
 }
 
-/** Figures of the moment; cheap enough to ask often. Bytes are the core's linear memory, values not included. */
+/**
+ * Figures of the moment, of the whole store; cheap enough to ask often. On a replica they are those of its copy, not of its
+ * backend.
+ */
 export interface StoreStats {
+  /** Keys that are there at the newest revision. */
   readonly keys: number;
+  /**
+   * Entries of the log, one for each key that a commit changed; what compaction has yet to give back counts.
+   * `retention.events` bounds those of `compactRevision` and above.
+   */
   readonly logEntries: number;
+  /** Versions of keys that are stored, tombstones too: live keys and their history. Compaction brings it down in slices. */
   readonly storedVersions: number;
+  /** Open watches. `pending`: there is something that they have not delivered yet; `idle`: the rest (M26). */
   readonly watchers: { readonly idle: number; readonly pending: number };
+  /**
+   * Size of the core's linear memory in bytes: keys, versions, log and index, not the values. What is free in it
+   * counts. `memoryBytesMax` bounds it.
+   */
   readonly memoryBytes: number;
   /** Leases that there are. On a replica: handles that it granted and that are not known to be gone. */
   readonly leases: number;
-  /** Who holds history back, oldest revision first. */
+  /**
+   * Who holds history back, oldest revision first. `bytes` are those of the values, as encoded, that commits after the pin's
+   * revision wrote: what its own option `bytes` bounds. They are no part of `memoryBytes`.
+   */
   readonly pins: readonly { readonly owner: string; readonly revision: Revision; readonly bytes: number }[];
   /** Replica only: broken backend promises met (M6), relists, and connections so far. */
   readonly replica?: { readonly violations: number; readonly relists: number; readonly connections: number };

@@ -4,15 +4,16 @@ import type { SignalOptions } from './signal.ts';
 
 /**
  * What an update must not have missed when it commits (store:R50). `serializable-snapshot`: all reads are of the state at the
- * first read, nothing read or written has changed since (but that a key which was only written is gone, as in etcd). `serializable`: the same, but for what was only written.
- * `repeatable-reads`: reads are of the newest state, nothing read has changed since. `read-committed`: no check.
+ * first read, nothing read or written has changed since (but that a key which was only written is gone, as in etcd).
+ * `serializable`: the same, but for what was only written. `repeatable-reads`: reads are of the newest state, nothing read has
+ * changed since. `read-committed`: no check.
  */
 export type Isolation = 'serializable-snapshot' | 'serializable' | 'repeatable-reads' | 'read-committed';
 
 export interface UpdateOptions extends SignalOptions {
   /** @default 'serializable-snapshot' */
   readonly isolation?: Isolation;
-  /** Runs after the first one; then `ConflictError`. @default 100 */
+  /** Runs after the first one, an integer from 0 on; then `ConflictError`. @default 100 */
   readonly retries?: number;
 }
 

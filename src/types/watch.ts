@@ -23,12 +23,13 @@ export interface WatchOptions extends SignalOptions {
   /** Leave out these events; batches without an event left are not delivered (store:R32). @default none */
   readonly filter?: WatchFilter;
   /**
-   * What happens to a consumer that is more than `lagEventsMax` log entries behind (M14): `lag` keeps replaying until
-   * compaction passes it; `coalesce` gets the difference to the newest state as one span; `close` ends with
+   * What happens to a consumer that is more than `lagEventsMax` log entries behind (M14): `lag` keeps replaying,
+   * whatever the distance, until compaction passes it, so its bound is the store's `retention`: then it ends with
+   * `CompactedError`, once; `coalesce` gets the difference to the newest state as one span; `close` ends with
    * `SlowWatcherError`, for which what was there when the watch was opened does not count. @default 'lag'
    */
   readonly onSlow?: 'lag' | 'coalesce' | 'close';
-  /** Bound for `coalesce` and `close`, in log entries. @default 1000 */
+  /** Bound for `coalesce` and `close`, in log entries: an integer from 1 on. `lag` does not look at it. @default 1000 */
   readonly lagEventsMax?: number;
   /**
    * Deliver a progress batch when nothing else was delivered for so long, an integer from 100 on (store:R34). Never before a
@@ -44,7 +45,14 @@ export interface WatchOptions extends SignalOptions {
  * with `IdentityChangedError`; closing the store with `ClosedError`.
  */
 export interface Watch<V, K extends Key = string> extends AsyncIterableIterator<WatchBatch<V, K>> {
+  /**
+   * The next batch, once there is one; `done` after the end.
+   *
+   * @throws what ended the watch, once (see above), `SlowWatcherError` with `onSlow: 'close'`, and `ValueError` for a value
+   * that the codec cannot read, which ends it too; TypeError while another `next()` waits, which goes on waiting
+   */
   next(): Promise<IteratorResult<WatchBatch<V, K>, undefined>>;
+  /** Ends the watch quietly; a `next()` that waits resolves as done. Never rejects; may be called again. */
   return(): Promise<IteratorResult<WatchBatch<V, K>, undefined>>;
   /**
    * Deliver one progress batch as soon as everything up to the newest revision was delivered; several requests before it
@@ -53,5 +61,6 @@ export interface Watch<V, K extends Key = string> extends AsyncIterableIterator<
   requestProgress(): void;
   /** Everything up to here was delivered to the consumer (M30). */
   readonly progressRevision: Revision;
+  /** The same as `return()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -86,7 +86,7 @@ export class WatchHub implements WatcherHome {
     if (this.#all.size >= this.#watchesMax) {
       throw new LimitExceededError('watch', { limit: 'watches', max: this.#watchesMax, actual: this.#all.size + 1 });
     }
-    // Copied, and read once: an option that changed under a watcher would change what it still has to deliver.
+    // Copied: an option that changed under a watcher would change what it still has to deliver.
     const own = Object.keys(options).length === 0 ? NO_OPTIONS : { ...options };
     const watcher = new Watcher<V, K>(this, source, range, own);
     this.#all.add(watcher);

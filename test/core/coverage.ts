@@ -75,6 +75,7 @@ const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   essenceScan: ['positive', '-2', '-16', '-17'],
   essenceDigest: ['positive', '-2', '-16', '-17'],
   reserve: ['0', '-2'],
+  reserveExact: ['0', '-2'],
   internKey: ['-2'],
   findKey: ['-1'],
   insertKey: ['-2'],

@@ -326,6 +326,11 @@ class ExportRunner {
     const isModest = events <= 2000 && newKeys <= 50 && longest <= 60;
     if (status === STATUS_FULL && isModest && !this.#isLimited) throw new Error('reserve refused without a limit');
     this.#promised = status === STATUS_OK ? { events, newKeys, keyBytes, longest } : NOTHING;
+    if (status === STATUS_OK) return;
+    // A single new key lies in the key region, so it is no longer than that; the promise has a property test of its own.
+    const exact = this.#e.reserveExact(0, newKeys, this.#memory.keyRegion, Math.min(longest, 64), events);
+    if (exact !== STATUS_OK && exact !== STATUS_FULL) throw new Error(`reserveExact answered ${exact}`);
+    same('sizes after reserveExact', this.#sizes(), before);
   }
 
   #pages(count: number, more: () => number): Uint32Array {

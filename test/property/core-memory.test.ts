@@ -21,6 +21,7 @@ class FullCoreProgram {
   #commit = 2 ** 33;
   #compacted = 0;
   refused = 0;
+  exact = 0;
 
   constructor(seed: number) {
     this.#random = createSeededRandom(seed);
@@ -45,8 +46,18 @@ class FullCoreProgram {
     const longestKeyBytes = Math.max(0, ...fresh.map((key) => key.length));
     const newKeyBytes = fresh.reduce((sum, key) => sum + key.length, 0);
     const before = this.#core.stats();
+    const known = keys.map((key) => this.#core.findKey(key)).filter((keyId) => keyId >= 0);
+    const deletesAhead = this.#below(8);
+    let isExact = false;
     try {
-      this.#core.reserve('write', { events, newKeys: fresh.length, newKeyBytes, longestKeyBytes });
+      try {
+        this.#core.reserve('write', { events, newKeys: fresh.length, newKeyBytes, longestKeyBytes });
+      } catch (error) {
+        if (!(error instanceof StoreFullError) || new Set(keys).size < keys.length) throw error;
+        this.#core.reserveExact('write', { keyIds: known, newKeys: fresh, longestKeyBytes, deletesAhead });
+        isExact = true;
+        this.exact++;
+      }
     } catch (error) {
       if (!(error instanceof StoreFullError)) throw error;
       this.refused++;
@@ -57,13 +68,28 @@ class FullCoreProgram {
       return;
     }
     this.#readMuch();
-    this.#commit += this.#random() < 0.02 ? 2 ** 33 : 1;
+    this.#commit += this.#random() < 0.02 && !isExact ? 2 ** 33 : 1;
     for (const key of keys) {
       const keyId = this.#core.internKey(key);
-      const create = this.#random() < 0.1 ? 1 : this.#commit;
+      const create = this.#random() < 0.1 && !isExact ? 1 : this.#commit;
       this.#core.append(keyId, this.#commit, this.#commit, create, 1, 0, this.#random() < 0.2);
     }
     this.#keys.push(...fresh);
+    if (isExact) this.#deleteWhatIsAhead(deletesAhead);
+  }
+
+  /** Deletes of any keys, each a commit of its own, once compaction has been there. */
+  #deleteWhatIsAhead(deletes: number): void {
+    this.#compacted = this.#commit;
+    while (!this.#core.compactStep(this.#compacted, 1 + this.#below(500)).done);
+    const live = this.#core.range({ start: new Uint8Array(), end: new Uint8Array() }, Number.POSITIVE_INFINITY, 0);
+    const keyIds = Array.from(live, (slot) => this.#core.keyOf(slot));
+    for (let left = Math.min(deletes, keyIds.length); left > 0; left--) {
+      const [keyId = -1] = keyIds.splice(this.#below(keyIds.length), 1);
+      this.#core.reserveExact('delete', { keyIds: [keyId], newKeys: [], longestKeyBytes: 0, deletesAhead: 0 });
+      this.#commit++;
+      this.#core.append(keyId, this.#commit, this.#commit, 0, 0, 0, true);
+    }
   }
 
   /** Reads of every kind, of the keys that have the longest histories too: they must leave alone what is reserved. */
@@ -92,7 +118,7 @@ class FullCoreProgram {
       const keyId = this.#core.findKey(this.#keys[this.#below(this.#keys.length)] ?? '');
       if (keyId < 0) continue;
       try {
-        this.#core.reserve('delete', { events: 1, newKeys: 0, newKeyBytes: 0 });
+        this.#core.reserveExact('delete', { keyIds: [keyId], newKeys: [], longestKeyBytes: 0, deletesAhead: 0 });
       } catch (error) {
         if (!(error instanceof StoreFullError)) throw error;
         break;
@@ -122,6 +148,7 @@ describe('a core at its memory limit', () => {
   it('keeps what reserve promised', () => {
     const programs = sized({ smoke: 60, full: 2_000 });
     let refused = 0;
+    let exact = 0;
     for (let index = 0; index < programs; index++) {
       const program = new FullCoreProgram(testSeed() + index);
       try {
@@ -130,7 +157,9 @@ describe('a core at its memory limit', () => {
         throw new Error(`program ${testSeed() + index} fails; ${reproduce('property')}`, { cause: error });
       }
       refused += program.refused;
+      exact += program.exact;
     }
     expect(refused).toBeGreaterThan(programs);
+    expect(exact).toBeGreaterThan(programs);
   });
 });

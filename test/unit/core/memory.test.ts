@@ -67,7 +67,7 @@ describe('the memory limit', () => {
         const victims = core.range(EVERYTHING, Number.POSITIVE_INFINITY, 200).slice();
         for (const slot of victims) {
           const keyId = core.keyOf(slot);
-          core.reserve('delete', { events: 1, newKeys: 0, newKeyBytes: 0 });
+          core.reserveExact('delete', { keyIds: [keyId], newKeys: [], longestKeyBytes: 0, deletesAhead: 0 });
           core.append(keyId, ++commit, commit, 0, 0, 0, true);
           while (!core.compactStep(commit, 1000).done);
         }

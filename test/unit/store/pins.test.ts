@@ -480,7 +480,7 @@ describe('a full store and a pin', () => {
   it('an expiry needs no room that is not there: the oldest pins break, those on what is newest stay', async () => {
     const { store, clock } = await openTestStore<unknown>(LIMIT);
     const lease = await store.grantLease({ ttlMs: 1000 });
-    for (let index = 0; index < 20; index++) await store.put(`lease/${index}`, index, { lease: lease.id });
+    for (let index = 0; index < 2000; index++) await store.put(`lease/${index}`, index, { lease: lease.id });
     const old = store.pin(store.revision, { owner: 'old', ttlMs: 1e6 });
     await fill(store);
     const newest = store.pin(store.revision, { owner: 'newest', ttlMs: 1e6 });

@@ -60,8 +60,11 @@ describe('virtual clock', () => {
 describe('virtual clock, given no number', () => {
   it('throws instead of standing still for ever', async () => {
     const clock = createVirtualClock();
-    for (const delayMs of [Number.NaN, undefined as unknown as number, '5' as unknown as number]) {
-      expect(() => clock.after(delayMs, () => {})).toThrow(RangeError);
+    expect(() => clock.after(Number.NaN, () => {})).toThrow(RangeError);
+    for (const delayMs of [undefined, '5', {}] as unknown[] as number[]) {
+      expect(() => clock.after(delayMs, () => {})).toThrow(TypeError);
+      await expect(clock.advance(delayMs)).rejects.toThrow(TypeError);
+      expect(() => clock.jumpWallTime(delayMs)).toThrow(TypeError);
     }
     for (const delayMs of [Number.NaN, Number.POSITIVE_INFINITY]) {
       await expect(clock.advance(delayMs)).rejects.toThrow(RangeError);
