@@ -1,4 +1,4 @@
-import { Core } from '../core/core.ts';
+import { Core, type ExactNeed } from '../core/core.ts';
 import type { CoreOptions } from '../core/instance.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Revision } from '../types/revision.ts';
@@ -9,7 +9,7 @@ import { Window } from './window.ts';
 
 /**
  * A delete adds a version before compaction can take any away. Puts leave room for so many, or a full store could never
- * be emptied.
+ * be emptied (M37).
  */
 const DELETES_AHEAD = 7;
 /** From this distance on the core keeps a number in a block of its own, which `reserveExact` has no room for. */
@@ -284,37 +284,44 @@ export class VersionedState {
     return keys.mode === 'utf8' ? text : keys.bytes(text);
   }
 
-  /** Deletes must be possible in a store that is full, or nothing could make room in it again (M37). */
-  #reserve({ revision, changes }: Commit, action: string): void {
-    const known = new Set<number>();
-    const fresh = new Set<string>();
+  #reserve(commit: Commit, action: string): void {
+    const { changes } = commit;
+    let deletesAhead = 0;
+    let newKeys = 0;
     let newKeyBytes = 0;
     let longestKeyBytes = 0;
-    let deletesAhead = 0;
-    let isFar = false;
-    for (const { text, type, modRevision, createRevision } of changes) {
+    for (const { text, type } of changes) {
       if (type === 'put') deletesAhead = DELETES_AHEAD;
-      if (revision - modRevision >= FAR || (type === 'put' && revision - createRevision >= FAR)) isFar = true;
-      const id = this.#ids.get(text);
-      if (id !== undefined) {
-        known.add(id);
-        continue;
-      }
-      fresh.add(text);
+      if (this.#ids.has(text)) continue;
       const length = this.#options.keys.byteLength(text);
+      newKeys++;
       newKeyBytes += length;
       if (length > longestKeyBytes) longestKeyBytes = length;
     }
-    const core = this.#core;
-    const newKeys = fresh.size;
     try {
-      core.reserve(action, { events: changes.length + deletesAhead, newKeys, newKeyBytes, longestKeyBytes });
+      this.#core.reserve(action, { events: changes.length + deletesAhead, newKeys, newKeyBytes, longestKeyBytes });
     } catch (error) {
-      // A transaction may write a key and delete it again.
-      if (isFar || known.size + newKeys < changes.length) throw error;
-      const texts = [...fresh].map((text) => this.#encoded(text));
-      core.reserveExact(action, { keyIds: [...known], newKeys: texts, longestKeyBytes, deletesAhead });
+      const need = this.#exactNeed(commit);
+      if (need === undefined) throw error;
+      this.#core.reserveExact(action, { ...need, longestKeyBytes, deletesAhead });
     }
+  }
+
+  /**
+   * What a commit needs to the byte, for a store that is full; `undefined` for one that writes a key twice, as a transaction
+   * may that deletes what it has put, or whose numbers are far below its revision.
+   */
+  #exactNeed({ revision, changes }: Commit): Pick<ExactNeed, 'keyIds' | 'newKeys'> | undefined {
+    const keyIds = new Set<number>();
+    const texts = new Set<string>();
+    for (const { text, type, modRevision, createRevision } of changes) {
+      if (revision - modRevision >= FAR || (type === 'put' && revision - createRevision >= FAR)) return undefined;
+      const id = this.#ids.get(text);
+      if (id === undefined) texts.add(text);
+      else keyIds.add(id);
+    }
+    if (keyIds.size + texts.size < changes.length) return undefined;
+    return { keyIds: [...keyIds], newKeys: [...texts].map((text) => this.#encoded(text)) };
   }
 }
 

@@ -64,7 +64,7 @@ export interface Store<V = unknown, K extends Key = string> {
    * Keys of a range in unsigned byte order.
    *
    * @throws `CompactedError`, `FutureRevisionError`, `ValueError` as `get` does; TypeError and RangeError for options that
-   * cannot be; RangeError for a `continue` of another range, `IdentityChangedError` for one of other data
+   * cannot be; RangeError for a `continue` whose place is not in the range, `IdentityChangedError` for one of other data
    * @example
    * ```ts
    * import { openStore } from 'plimsoll';

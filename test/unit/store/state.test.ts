@@ -121,3 +121,67 @@ describe('a state that is started again with a list', () => {
     expect([state.window.revision, state.window.compactRevision, state.window.watchFloor]).toEqual([9, 9, 10]);
   });
 });
+
+describe('a state that is full', () => {
+  const change = (text: string, revision: number, more: Partial<Change> = {}): Change => ({
+    text,
+    type: 'put',
+    cell: 1,
+    createRevision: revision,
+    modRevision: revision,
+    version: 1,
+    lease: '0',
+    ...more,
+  });
+
+  /** Full, then three keys deleted and compacted: room for one key or another delete, and for nothing that is bounded. */
+  function openFull() {
+    const keys = new KeySpace<string>('utf8');
+    const state = new VersionedState({ module: coreModule(), keys, revision: 1, memoryBytesMax: 1_048_576 });
+    let revision = 2 ** 40;
+    const publish = (changes: readonly Change[]) => state.publish({ revision: ++revision, changes }, 'test');
+    const next = (text: string, more?: Partial<Change>) => change(text, revision + 1, more);
+    const gone = { type: 'delete', createRevision: 0, version: 0, cell: undefined } as const;
+    let count = 0;
+    try {
+      for (;;) publish([next(`key/${count++}`)]);
+    } catch (error) {
+      expect(error).toBeInstanceOf(StoreFullError);
+    }
+    const compact = () => {
+      state.window.compact(state.window.revision, 'test');
+      while (!state.compactStep(10_000));
+    };
+    compact();
+    for (let number = 0; number < 20; number++) publish([next(`key/${number}`, gone)]);
+    publish([next('key/21')]);
+    compact();
+    return { state, publish, next, gone, facts: () => [state.core.stats().versions, state.window.revision] };
+  }
+
+  it('takes a key where another was, and deletes of many at once', () => {
+    const { publish, next, gone, state } = openFull();
+    publish([next('key/0')]);
+    publish([next('key/0', { version: 2 }), next('key/1'), next('key/30', gone)]);
+    state.core.verify();
+  });
+
+  it.each<[string, (next: (text: string, more?: Partial<Change>) => Change, gone: Partial<Change>) => Change[]]>([
+    ['a new key that is put and deleted', (next, gone) => [next('key/0'), next('key/0', gone)]],
+    ['a key that is deleted and put', (next, gone) => [next('key/30', gone), next('key/30')]],
+    ['a change of long ago', (next) => [next('key/0', { modRevision: 5, createRevision: 5 })]],
+    ['a key made long ago', (next) => [next('key/0', { createRevision: 5 })]],
+  ])('refuses at the door what might not fit: %s', (_, make) => {
+    const { publish, next, gone, facts, state } = openFull();
+    const before = facts();
+    expect(() => publish(make(next, gone))).toThrow(StoreFullError);
+    expect(facts()).toEqual(before);
+    publish([next('key/0')]);
+    state.core.verify();
+  });
+
+  it('a tombstone has no create revision that could be far', () => {
+    const { publish, next, gone } = openFull();
+    publish([next('key/30', { ...gone, createRevision: 0 })]);
+  });
+});
