@@ -21,7 +21,18 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], env, allowOnly, testTimeout: 120_000 } },
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], env, allowOnly, setupFiles, testTimeout: 20_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          env,
+          allowOnly,
+          setupFiles,
+          testTimeout: 20_000,
+          // Some compile the core first.
+          hookTimeout: 120_000,
+        },
+      },
       {
         test: {
           name: 'property',
@@ -30,6 +41,7 @@ export default defineConfig({
           allowOnly,
           setupFiles,
           testTimeout: 600_000,
+          hookTimeout: 120_000,
         },
       },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], env, allowOnly, testTimeout: 120_000 } },

@@ -33,13 +33,9 @@ let held: usize = 0;
  * deleted keys is room for the next delete, and it can be emptied. Ok, or Full: what was claimed on the way stays free for
  * later, and some keys have their room.
  */
-export function reserveExact(known: u32, newKeys: u32, key: usize, longest: usize, ahead: u32): Status {
+export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u32, ahead: u32): Status {
   if (known > OUTPUT_WORDS || newKeys > OUTPUT_WORDS || ahead > OUTPUT_WORDS) return Status.Full;
   setTight(true);
-  for (let index: u32 = 0; index < known; index++) {
-    const keyId = load<i32>(outputPointer() + ((<usize>index) << 2));
-    if (!isKey(keyId) || !roomInHistory(<u32>keyId)) return Status.Full;
-  }
   const events = known + newKeys + ahead;
   let leaves = leavesAhead(newKeys);
   let pages = leaves + innersAhead(leaves);
@@ -50,6 +46,7 @@ export function reserveExact(known: u32, newKeys: u32, key: usize, longest: usiz
   const cells = pagesAhead(events);
   held = 0;
   const isRoom =
+    roomInHistories(known) &&
     roomForVersions(events) &&
     roomForKeys(newKeys) &&
     roomForCells(cells) &&
@@ -62,7 +59,17 @@ export function reserveExact(known: u32, newKeys: u32, key: usize, longest: usiz
     held = load<usize>(block);
     release(block, load<usize>(block, 4));
   }
-  return isRoom ? Status.Ok : Status.Full;
+  if (isRoom) return Status.Ok;
+  setTight(false);
+  return Status.Full;
+}
+
+function roomInHistories(known: u32): bool {
+  for (let index: u32 = 0; index < known; index++) {
+    const keyId = load<i32>(outputPointer() + ((<usize>index) << 2));
+    if (!isKey(keyId) || !roomInHistory(<u32>keyId)) return false;
+  }
+  return true;
 }
 
 function hold(bytes: usize, count: u32): bool {

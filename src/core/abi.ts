@@ -60,7 +60,7 @@ export interface KeyLogExports {
   /** `STATUS_OK` or `STATUS_FULL`, `assembly/reserve.ts`. */
   reserve(events: number, newKeys: number, newKeyBytes: number, longestKeyBytes: number): number;
   /** The same, `assembly/make-room.ts`: `known` ids are in the output region. */
-  reserveExact(known: number, newKeys: number, key: number, longestKeyBytes: number, deletesAhead: number): number;
+  reserveExact(key: number, longestKeyBytes: number, known: number, newKeys: number, deletesAhead: number): number;
   internKey(pointer: number, length: number): number;
   findKey(pointer: number, length: number): number;
   /** Of the key index by itself, `assembly/key-list.ts`: keys that are there without versions. */

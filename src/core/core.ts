@@ -131,7 +131,7 @@ export class Core {
       this.#instance.output(keyIds.length).set(keyIds);
       const { pointer } = this.#keys;
       const { length } = newKeys;
-      const status = this.#exports.reserveExact(keyIds.length, length, pointer, longestKeyBytes, deletesAhead);
+      const status = this.#exports.reserveExact(pointer, longestKeyBytes, keyIds.length, length, deletesAhead);
       if (status === STATUS_OK) return;
     }
     throw new StoreFullError(action, this.#instance.memoryBytesMax);

@@ -327,10 +327,14 @@ class ExportRunner {
     if (status === STATUS_FULL && isModest && !this.#isLimited) throw new Error('reserve refused without a limit');
     this.#promised = status === STATUS_OK ? { events, newKeys, keyBytes, longest } : NOTHING;
     if (status === STATUS_OK) return;
-    // A single new key lies in the key region, so it is no longer than that; the promise has a property test of its own.
-    const exact = this.#e.reserveExact(0, newKeys, this.#memory.keyRegion, Math.min(longest, 64), events);
+    // Of a single new key the core looks at the bytes. The promise has a property test of its own.
+    const key = newKeys === 1 ? Buffer.alloc(Math.min(longest, 64), 'k') : undefined;
+    const pointer = key === undefined ? 0 : this.#memory.put(key, 0);
+    const exact = this.#e.reserveExact(pointer, key?.length ?? longest, 0, newKeys, events);
     if (exact !== STATUS_OK && exact !== STATUS_FULL) throw new Error(`reserveExact answered ${exact}`);
     same('sizes after reserveExact', this.#sizes(), before);
+    // What was set aside is for nobody: another call lets go of it, whatever it answers.
+    this.#e.reserve(0, 0, 0, 0);
   }
 
   #pages(count: number, more: () => number): Uint32Array {

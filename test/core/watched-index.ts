@@ -14,6 +14,7 @@ const LENGTHS: Readonly<Record<string, readonly number[]>> = {
   nextCommit: [1, 2],
   eventsAt: [1, 2],
   replay: [1, 2],
+  reserveExact: [1],
 };
 
 /** Goes on with the range of the call before, whose bytes are still there. */
