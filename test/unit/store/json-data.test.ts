@@ -60,6 +60,16 @@ describe('the bound on the bytes of the JSON text', () => {
   });
 });
 
+describe('data that are only looked at', () => {
+  it('may have members that are undefined, as data that are copied may; elements may not be', () => {
+    const data = { a: undefined, b: [1, { c: undefined }] };
+    expect(() => checkJsonData(data, 'test')).not.toThrow();
+    expect(data).toEqual({ a: undefined, b: [1, { c: undefined }] });
+    expect(() => checkJsonData([1, undefined], 'test')).toThrow(ValueError);
+    expect(() => checkJsonData(undefined, 'test')).toThrow(ValueError);
+  });
+});
+
 describe('what is refused, with where it is', () => {
   const hole: unknown[] = [1];
   hole.length = 2;
