@@ -2,7 +2,7 @@
 // Makes dist/.
 //
 //   node tools/build.mjs             npm run build: compile assembly/, rewrite src/core/wasm-bytes.ts, bundle
-//   node tools/build.mjs --frozen    bundle the committed bytes (npm's `prepare`): a drift stays visible to check:wasm
+//   node tools/build.mjs --frozen    bundle the committed bytes (npm's `prepack`): a drift stays visible to check:wasm
 //   ... --if-stale                   nothing to do when dist/ was made from these very inputs (the tests use it)
 //
 // The bundle is made in build/ and put in the place of dist/ at the end, so that a reader never sees half of one.
@@ -18,6 +18,14 @@ import { EMBEDDED, parseEmbedded, renderEmbedded } from './embed-wasm.mjs';
 const root = fileURLToPath(new URL('../', import.meta.url));
 const stampFile = join(root, 'build/dist.stamp');
 const inputs = ['src', 'tools', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'];
+
+const HELP = `npm run build -- [--frozen] [--if-stale]
+
+Makes dist/: compiles assembly/, writes its bytes to src/core/wasm-bytes.ts, bundles.
+
+  --frozen    bundles the committed bytes, and compiles nothing
+  --if-stale  does nothing when dist/ was made from these very sources
+  --help      this text`;
 
 /**
  * Makes dist/. Returns false when there was nothing to do.
@@ -114,7 +122,10 @@ async function readStamp() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const flags = process.argv.slice(2);
-  const unknown = flags.find((flag) => flag !== '--frozen' && flag !== '--if-stale');
-  if (unknown !== undefined) throw new TypeError(`Cannot build: unknown flag "${unknown}"`);
-  await build({ frozen: flags.includes('--frozen'), ifStale: flags.includes('--if-stale') });
+  const unknown = flags.find((flag) => !['--frozen', '--if-stale', '--help'].includes(flag));
+  if (unknown !== undefined) {
+    console.error(`Cannot build: unknown flag "${unknown}"\n\n${HELP}`);
+    process.exitCode = 2;
+  } else if (flags.includes('--help')) console.log(HELP);
+  else await build({ frozen: flags.includes('--frozen'), ifStale: flags.includes('--if-stale') });
 }
