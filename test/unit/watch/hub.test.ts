@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { KeySpace } from '../../../src/store/keyspace.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { KeyRange } from '../../../src/types/revision.ts';
+import type { Watch } from '../../../src/types/watch.ts';
 import { type WatchedState, WatchHub } from '../../../src/watch/hub.ts';
 import type { HubWatcher } from '../../../src/watch/watcher.ts';
 import { Parts } from '../store/fixture.ts';
@@ -107,6 +108,22 @@ describe.each(SHAPES)('of a watcher of %j', (range) => {
         end === 'still ahead',
       ]);
     }
+  });
+});
+
+describe('the position of a watch', () => {
+  it('is 0 until it has something to deliver', async () => {
+    const parts = new Parts();
+    parts.hub.reset(2);
+    const { watch } = parts.watch({ prefix: '' });
+    const watcher = watch as Watch<string> & HubWatcher;
+    expect([watcher.state, watcher.position]).toEqual(['waiting', 0]);
+    parts.hub.start({ identity: 'parts', epoch: 2 });
+    expect([watcher.state, watcher.position]).toEqual(['idle', 0]);
+    parts.commit(7, ['put', 'a']);
+    expect([watcher.state, watcher.position]).toEqual(['pending', 7]);
+    await watch.next();
+    expect([watcher.state, watcher.position]).toEqual(['idle', 0]);
   });
 });
 
