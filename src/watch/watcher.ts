@@ -136,9 +136,8 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     return this.#state === 'idle' ? this.source.window.revision : this.#lastProgress;
   }
 
-  /** The store has a snapshot: judge the start (M12, M22) and take a position. */
+  /** The store has a snapshot: judge the start (M12, M22) and take a position. Once, while waiting. */
   start(): void {
-    if (this.#state !== 'waiting') return;
     const { window } = this.source;
     this.#backlogEnd = window.revision;
     const minRevision = this.from === 0 ? 0 : window.illegalStart(this.from);
@@ -157,8 +156,9 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   }
 
   requestProgress(): void {
-    if (this.#state !== 'ended') this.#home.beforeRead();
-    if (this.#state === 'ended' || this.#isInFuture()) return;
+    if (this.#state === 'ended') return;
+    this.#home.beforeRead();
+    if (this.#isInFuture()) return;
     this.#wantsProgress = true;
     this.#wake();
   }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { KeySpace } from '../../../src/store/keyspace.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -124,6 +125,54 @@ describe('the position of a watch', () => {
     expect([watcher.state, watcher.position]).toEqual(['pending', 7]);
     await watch.next();
     expect([watcher.state, watcher.position]).toEqual(['idle', 0]);
+  });
+});
+
+describe('a watch that ends', () => {
+  it('ends once: whoever waits at the same position is still there, and ended by compaction', async () => {
+    const parts = new Parts();
+    const [one, two] = [parts.watch({ prefix: '' }), parts.watch({ prefix: '' })];
+    parts.commit(5, ['put', 'a']);
+    parts.commit(6, ['put', 'a']);
+    for (let round = 0; round < 3; round++) await one.watch.return?.();
+    expect(parts.hub.stats).toEqual({ idle: 0, pending: 1 });
+    parts.applier.compact(6, 'compact');
+    expect([await two.take(), parts.hub.stats]).toEqual([['CompactedError'], { idle: 0, pending: 0 }]);
+  });
+
+  it('tells nobody why, who has left it before asking', async () => {
+    const parts = new Parts();
+    const { watch } = parts.watch({ prefix: '' });
+    parts.hub.fail(new Error('over'));
+    expect(await watch.return?.()).toEqual({ value: undefined, done: true });
+    expect(await watch.next()).toEqual({ value: undefined, done: true });
+  });
+
+  it('listens to its signal no longer', async () => {
+    const parts = new Parts();
+    const { signal } = new AbortController();
+    const reader = parts.watch({ prefix: '' }, { signal });
+    expect(getEventListeners(signal, 'abort').length).toBe(1);
+    await reader.watch.return?.();
+    expect(getEventListeners(signal, 'abort').length).toBe(0);
+  });
+});
+
+describe('what a watch commits before it answers', () => {
+  it('progressRevision and requestProgress what is due, until the watch has ended', async () => {
+    const parts = new Parts();
+    let calls = 0;
+    const options = { clock: parts.clock, isStarted: true, watchesMax: 10, beforeRead: () => calls++ };
+    const hub = new WatchHub(parts.mvcc.state, options);
+    const range = parts.mvcc.resolve({ prefix: '' }, 'watch');
+    const watch = hub.open(parts.mvcc, range, {}, { identity: 'parts', epoch: 1 });
+    expect([watch.progressRevision, calls]).toEqual([1, 1]);
+    watch.requestProgress();
+    expect(calls).toBe(2);
+    await watch.return?.();
+    calls = 0;
+    watch.requestProgress();
+    expect([watch.progressRevision, calls]).toEqual([1, 0]);
   });
 });
 

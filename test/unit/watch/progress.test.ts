@@ -45,6 +45,16 @@ describe('progressMs', () => {
     expect(store.stats().watchers).toEqual({ idle: 0, pending: 0 });
   });
 
+  it('counts from when the watch was opened', async () => {
+    const { store, clock } = await openTestStore();
+    await clock.advance(1000);
+    const seen = follow(store.watch({ key: 'a' }, { progressMs: 100 }), () => clock.now());
+    await clock.advance(99);
+    expect(seen).toEqual([]);
+    await clock.advance(1);
+    expect(seen.length).toBe(1);
+  });
+
   it('R34: a batch without events each time nothing else came for so long, with the newest revision', async () => {
     const { store, clock } = await openTestStore();
     const seen = follow(store.watch({ key: 'a' }, { progressMs: 100 }), () => clock.now());
