@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { WatchBatch } from '../../../src/types/event.ts';
 import type { Store } from '../../../src/types/store.ts';
 import type { Watch } from '../../../src/types/watch.ts';
-import { openTestStore, settle } from '../store/fixture.ts';
+import { openTestStore, Parts, settle } from '../store/fixture.ts';
 
 /** What `progressMs` and `requestProgress()` promise (store:R34): when a progress batch comes, and when none does. */
 
@@ -43,6 +43,35 @@ describe('progressMs', () => {
     const said = typeof progressMs === 'number' ? progressMs : 'of type string';
     expect(watch).toThrow(`progressMs is ${said}, allowed is a safe integer from 100 on`);
     expect(store.stats().watchers).toEqual({ idle: 0, pending: 0 });
+  });
+
+  // Put and deleted between two reads: a coalescing watch has nothing to deliver, and nothing was delivered.
+  it.each(['waits already', 'asks then'])(
+    'is not put off by what comes to nothing, when the consumer %s',
+    async (when) => {
+      const parts = new Parts();
+      const reader = parts.watch({ prefix: '' }, { progressMs: 100, onSlow: 'coalesce', lagEventsMax: 1 });
+      if (when === 'waits already') expect(await reader.take()).toEqual([]);
+      await parts.clock.advance(50);
+      parts.commit(5, ['put', 'x']);
+      parts.commit(6, ['delete', 'x']);
+      expect(await reader.take()).toEqual([]);
+      expect(parts.clock.pending).toBe(1);
+      await parts.clock.advance(49);
+      expect(reader.batches).toEqual([]);
+      await parts.clock.advance(1);
+      await reader.drain();
+      expect(reader.batches).toEqual([{ revision: 6, progress: true, events: [] }]);
+    },
+  );
+
+  it('a watch that ends for being slow says so, and nothing of progress before', async () => {
+    const parts = new Parts();
+    const reader = parts.watch({ prefix: '' }, { onSlow: 'close', lagEventsMax: 1 });
+    for (let revision = 5; revision < 9; revision++) parts.commit(revision, ['put', 'x']);
+    reader.watch.requestProgress();
+    expect(await reader.take()).toEqual(['SlowWatcherError']);
+    expect(reader.batches).toEqual([]);
   });
 
   it('counts from when the watch was opened', async () => {
