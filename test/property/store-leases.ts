@@ -15,7 +15,7 @@ type UseStep = Extract<Step, { op: 'revoke' | 'keepAlive' | 'timeToLive' }>;
 export class Handles {
   readonly #mark: Coverage;
   #leases: { lease: Lease; model: ModelLease }[] = [];
-  #pins: { pin: Pin; model: ModelPin }[] = [];
+  #pins: { pin: Pin; model: ModelPin; deadline: number }[] = [];
   /** Leases whose loss was counted. */
   readonly #heard = new WeakSet<ModelLease>();
   /** Ids that the store has chosen and the model is still to use. */
@@ -105,10 +105,10 @@ export class Handles {
     store: Store<unknown, Key>,
     model: ReferenceModel<unknown, Key>,
     revision: Revision,
-    ttlMs: { ttlMs?: number },
+    { ttlMs, now }: { ttlMs: number | undefined; now: number },
     compare: (what: string, actual: Outcome, expected: Outcome) => void,
   ): void {
-    const options = { owner: `owner ${revision}`, ...ttlMs };
+    const options = { owner: `owner ${revision}`, ...(ttlMs === undefined ? {} : { ttlMs }) };
     const actual = outcome(() => store.pin(revision, options));
     const expected = outcome(() => model.pin(revision, options));
     if (!('value' in actual && 'value' in expected)) {
@@ -117,13 +117,21 @@ export class Handles {
     }
     const pin = actual.value as Pin;
     checkSame('pin', [pin.revision, pin.owner], [revision, options.owner]);
-    this.#pins.push({ pin, model: expected.value as ModelPin });
+    const deadline = now + (ttlMs ?? Number.POSITIVE_INFINITY);
+    this.#pins.push({ pin, model: expected.value as ModelPin, deadline });
   }
 
   release(pick: number): void {
     const [one] = this.#pins.splice(pick % Math.max(this.#pins.length, 1), 1);
     one?.pin.release();
     one?.model.release();
+  }
+
+  /** Those that would break at this instant. */
+  releaseDue(now: number): void {
+    for (let pick = this.#pins.length - 1; pick >= 0; pick--) {
+      if (this.#pins[pick]?.deadline === now) this.release(pick);
+    }
   }
 
   releaseAll(): void {

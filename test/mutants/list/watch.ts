@@ -166,14 +166,14 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'interval-end-inclusive',
     file: 'src/watch/interval-index.ts',
-    find: 'compareKeyText(text, node.end) < 0)) hits.push(node.entry);',
-    replace: 'compareKeyText(text, node.end) <= 0)) hits.push(node.entry);',
+    find: 'this.#compare(text, end) < 0)) hits.push(entry);',
+    replace: 'this.#compare(text, end) <= 0)) hits.push(entry);',
     why: 'R7: ranges are half open',
   },
   {
     id: 'fresh-interval-not-visited',
     file: 'src/watch/interval-index.ts',
-    find: 'for (const node of this.#fresh) if (compareKeyText(node.start, text) <= 0) hit(node, text, hits);',
+    find: 'for (const node of this.#fresh) if (this.#compare(node.start, text) <= 0) this.#hit(node, text, hits);',
     replace: '',
     why: 'M27: an interval is found from its add on, in a tree or not',
     tests: ['test/unit/watch/', 'test/property/watch'],
