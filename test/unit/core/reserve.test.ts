@@ -109,6 +109,32 @@ describe('what reserve promised', () => {
     expect(rig.stored('k00', lastCommit + 1).split(' ').length).toBe(NEW + 2);
   });
 
+  it('reserveExact: as many deletes as it lets pass fit, and no more pass than fit', () => {
+    const rig = new CoreRig();
+    const keys = Array.from({ length: 130 }, (_, index) => `${index}`.padEnd(46, 'k'));
+    for (const [index, key] of keys.entries()) rig.put(key, index + 1);
+    // Nothing but what is left of a run of blocks, and records for more.
+    const { claimedBytes } = rig.core.stats();
+    const limited = new CoreRig({ memoryBytesMax: claimedBytes });
+    for (const [index, key] of keys.entries()) limited.put(key, index + 1);
+    const need = { keyIds: [], newKeys: [], longestKeyBytes: 0 };
+    const passes = (deletesAhead: number): boolean => {
+      try {
+        limited.core.reserveExact('test', { ...need, deletesAhead });
+        return true;
+      } catch (error) {
+        if (error instanceof StoreFullError) return false;
+        throw error;
+      }
+    };
+    let most = 100;
+    while (most > 0 && !passes(most)) most--;
+    expect([most > 5, most < 100]).toEqual([true, true]);
+    for (let index = 0; index < most; index++) limited.delete(keys[index] as string, 1000 + index);
+    expect(() => limited.delete(keys[most] as string, 2000)).toThrow(StoreFullError);
+    limited.core.verify();
+  });
+
   it('is worked out of what there is also when memory was out between the two chunks that a version needs', () => {
     const HEADERS = 18_432;
     const { exports, bytes } = withKey();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CompactedError, StoreFullError } from '../../../src/types/errors.ts';
+import type { Store } from '../../../src/types/store.ts';
 import { openTestStore, Reader } from './fixture.ts';
 
 /** Whether a write was refused because the store is full; any other error is one of the test. */
@@ -10,6 +11,13 @@ async function isRefused(write: Promise<unknown>): Promise<boolean> {
   } catch (error) {
     if (error instanceof StoreFullError) return true;
     throw error;
+  }
+}
+
+/** Puts each key so often until one is refused; answers which. */
+async function fillUp(store: Store<number>, key: (index: number) => string, puts: number): Promise<number> {
+  for (let index = 0; ; index++) {
+    for (let put = 0; put < puts; put++) if (await isRefused(store.put(key(index), index))) return index;
   }
 }
 
@@ -69,13 +77,7 @@ describe('a full store', () => {
   ])('can be emptied: keys of %i bytes, %i puts each, %i events of history', async (length, puts, events) => {
     const { store } = await openTestStore<number>({ memoryBytesMax: 1_048_576, retention: { events } });
     const key = (index: number) => index.toString(36).padEnd(length, '.');
-    const fill = async (): Promise<number> => {
-      for (let index = 0; ; index++) {
-        for (let put = 0; put < puts; put++) {
-          if (await isRefused(store.put(key(index), index))) return index;
-        }
-      }
-    };
+    const fill = () => fillUp(store, key, puts);
     const first = await fill();
     for (let index = 0; index < first; index++) {
       expect((await store.delete(key(index))).deleted).toBe(1);
@@ -99,13 +101,7 @@ describe('a full store', () => {
     async (length, puts, memoryBytesMax) => {
       const { store } = await openTestStore<number>({ memoryBytesMax });
       const key = (index: number) => index.toString(36).padEnd(length, '.');
-      const fill = async (): Promise<number> => {
-        for (let index = 0; ; index++) {
-          for (let put = 0; put < puts; put++) {
-            if (await isRefused(store.put(key(index), index))) return index;
-          }
-        }
-      };
+      const fill = () => fillUp(store, key, puts);
       const first = await fill();
       let refusals = 0;
       // Of the last key some puts may have fitted.
