@@ -644,6 +644,12 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'Cannot watch: initial and fromRevision exclude each other',
   ],
   [
+    'watch: identity that is no text',
+    (s) => s.watch({ key: 'a' }, { fromRevision: 1, identity: 7 as never }),
+    TypeError,
+    'Cannot watch: identity is of type number, allowed is a string',
+  ],
+  [
     'watch: identity without a start',
     (s) => s.watch({ key: 'a' }, { identity: 'x' }),
     TypeError,
