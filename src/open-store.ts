@@ -1,6 +1,7 @@
 import { MemoryEngine } from './backends/memory-engine.ts';
 import { ReplicaEngine } from './cache/replica-engine.ts';
 import { coreModule } from './core/module.ts';
+import { createCoordinate } from './lock/session-recipes.ts';
 import type { BackoffOptions } from './queue/backoff.ts';
 import { jsonCodec } from './store/codecs.ts';
 import { KeySpace } from './store/keyspace.ts';
@@ -131,14 +132,15 @@ async function openEmbedded<V, K extends Key>(options: OpenStoreOptions<V, K>): 
   const { clock = systemClock, random = systemRandom, retention = {} } = options;
   const engine = new MemoryEngine(mvcc, { clock, random, limits, retention });
   const { snapshot, keepIdentity = false, signal } = options;
-  if (snapshot === undefined) return new TypedStore(engine, mvcc);
+  const store = new TypedStore(engine, mvcc, { coordinate: createCoordinate({ clock, random }) });
+  if (snapshot === undefined) return store;
   try {
     await engine.restore(snapshot, keepIdentity, signal);
   } catch (error) {
     await engine.close();
     throw error;
   }
-  return new TypedStore(engine, mvcc);
+  return store;
 }
 
 async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, backend: Backend): Promise<Store<V, K>> {
@@ -156,7 +158,7 @@ async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, ba
     ...(backoff === undefined ? {} : { backoff }),
     ...(logger === undefined ? {} : { logger }),
   });
-  const replica = new TypedStore(engine, mvcc);
+  const replica = new TypedStore(engine, mvcc, { coordinate: createCoordinate({ clock, random }) });
   engine.start();
   if (options.waitReady === false) return replica;
   try {

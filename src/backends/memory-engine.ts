@@ -17,6 +17,7 @@ import type {
   Lease,
   LeaseId,
   LeaseStatus,
+  ResumeLeaseOptions,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
@@ -209,8 +210,12 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     else if (this.#identity === restored.identity) this.#identity = randomId(this.#random);
   }
 
-  async grantLease({ ttlMs, id }: GrantLeaseOptions, { action }: WriteCall): Promise<Lease> {
-    return this.#leases.grant(ttlMs, id, this.#leaseCalls, action);
+  async grantLease(options: GrantLeaseOptions, call: WriteCall): Promise<Lease> {
+    return this.#leases.grant(options, this.#leaseCalls, call);
+  }
+
+  async resumeLease(id: LeaseId, options: ResumeLeaseOptions, call: WriteCall): Promise<Lease> {
+    return this.#leases.resume(id, options, this.#leaseCalls, call);
   }
 
   async revokeLease(id: LeaseId, { action }: WriteCall): Promise<RevokeLeaseResult> {

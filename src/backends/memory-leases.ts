@@ -1,8 +1,10 @@
+import { KeepAlive } from '../lease/keep-alive.ts';
 import { Lessor } from '../lease/lessor.ts';
 import type { Change } from '../store/commit.ts';
+import type { WriteCall } from '../store/engine.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError, LeaseLostError, SnapshotError } from '../types/errors.ts';
-import type { Lease, LeaseId } from '../types/lease.ts';
+import type { GrantLeaseOptions, Lease, LeaseId, ResumeLeaseOptions } from '../types/lease.ts';
 import type { LeaseDump } from '../types/lease-dump.ts';
 import type { Random } from '../types/random.ts';
 import type { Revision } from '../types/revision.ts';
@@ -23,11 +25,13 @@ export interface MemoryLeasesOptions {
 export class MemoryLeases {
   readonly lessor: Lessor;
   readonly #clock: Clock;
+  readonly #random: Random;
   readonly #handles = new Map<LeaseId, MemoryLease>();
 
   constructor(options: MemoryLeasesOptions) {
     const { clock, random, leasesMax, onDue } = options;
     this.#clock = clock;
+    this.#random = random;
     this.lessor = new Lessor({ clock, random, leasesMax, onDue });
   }
 
@@ -38,11 +42,26 @@ export class MemoryLeases {
     return record === undefined ? undefined : { id: record.id, texts: this.lessor.keys(record) };
   }
 
-  grant(ttlMs: number, id: LeaseId | undefined, calls: LeaseCalls, action: string): Lease {
-    const record = this.lessor.grant(ttlMs, id, action);
+  grant({ ttlMs, id, keepAlive = false }: GrantLeaseOptions, calls: LeaseCalls, call: WriteCall): Lease {
+    const record = this.lessor.grant(ttlMs, id, call.action);
     const handle = new MemoryLease(record.id, record.ttlMs, calls);
     this.#handles.set(record.id, handle);
+    if (keepAlive) this.#renew(handle, call.signal);
     return handle;
+  }
+
+  /** The handle of a lease that is there; it has its whole TTL again. */
+  resume(id: LeaseId, { keepAlive = false }: ResumeLeaseOptions, calls: LeaseCalls, call: WriteCall): Lease {
+    const record = this.lessor.keepAlive(id, call.action);
+    const handle = this.#handles.get(id) ?? new MemoryLease(id, record.ttlMs, calls);
+    this.#handles.set(id, handle);
+    if (keepAlive) this.#renew(handle, call.signal);
+    return handle;
+  }
+
+  #renew(handle: MemoryLease, signal: AbortSignal | undefined): void {
+    const renew = (aborted: AbortSignal) => handle.keepAlive({ signal: aborted });
+    handle.addRenewals(new KeepAlive({ clock: this.#clock, random: this.#random, ttlMs: handle.ttlMs, renew, signal }));
   }
 
   /** Runs a write that may make leases for its keys; if it fails, they go again. */

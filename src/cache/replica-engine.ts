@@ -16,6 +16,7 @@ import type {
   Lease,
   LeaseId,
   LeaseStatus,
+  ResumeLeaseOptions,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
@@ -95,6 +96,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
     this.#leases = new ReplicaLeases({
       backend,
       clock,
+      random,
       keys: mvcc.keys as unknown as KeySpace<Key>,
       logger: guarded,
       begin: (action) => this.beginWrite(action),
@@ -212,6 +214,10 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
 
   async grantLease(options: GrantLeaseOptions, call: WriteCall): Promise<Lease> {
     return this.#leases.grant(options, call);
+  }
+
+  async resumeLease(id: LeaseId, options: ResumeLeaseOptions, call: WriteCall): Promise<Lease> {
+    return this.#leases.resume(id, options, call);
   }
 
   async revokeLease(id: LeaseId, call: WriteCall): Promise<RevokeLeaseResult> {

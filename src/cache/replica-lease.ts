@@ -1,3 +1,4 @@
+import type { KeepAlive } from '../lease/keep-alive.ts';
 import { checkFlag, checkOptions, NO_OPTIONS, SIGNAL_NAMES, TTL_NAMES } from '../store/checks.ts';
 import type { WriteCall } from '../store/engine.ts';
 import { LossSignal } from '../store/loss-signal.ts';
@@ -25,6 +26,12 @@ export interface ReplicaLeaseCalls {
 }
 
 /**
+ * What a session gives away of its TTL: by so much earlier than the backend may end it, its signal aborts. It pays for clocks
+ * that do not run alike and for a timer that comes late.
+ */
+const MARGIN_SHARE = 0.1;
+
+/**
  * A lease that a backend granted. Nobody tells when it expires, so the handle keeps the deadline itself, counted from when
  * the last answered renewal was sent: never later than the backend's own.
  */
@@ -38,6 +45,9 @@ export class ReplicaLease implements Lease {
   #deadline = 0;
   #cancel: (() => void) | undefined;
   #isGone = false;
+  /** One for each `keepAlive` that was asked for. */
+  #renewals: KeepAlive[] = [];
+  #isSession = false;
 
   constructor(id: LeaseId, ttlMs: number, calls: ReplicaLeaseCalls, clock: Clock) {
     this.id = id;
@@ -81,11 +91,22 @@ export class ReplicaLease implements Lease {
     if (this.#isGone) throw new LeaseNotFoundError(action, this.id);
   }
 
+  /** From the next answer on it lives by the shorter deadline of a session. */
+  beSession(): void {
+    this.#isSession = true;
+  }
+
+  /** Ends with the lease. One that is gone has none. */
+  addRenewals(renewals: KeepAlive): void {
+    if (this.#isGone) renewals.stop();
+    else this.#renewals.push(renewals);
+  }
+
   /** `ttlMs` is what the answer to the question of `sentAt` said. The answer to a later question may have come before. */
   renewed(sentAt: number, ttlMs: number): void {
     if (this.#isGone || sentAt < this.#renewedAt) return;
     this.#renewedAt = sentAt;
-    const deadline = sentAt + ttlMs;
+    const deadline = sentAt + ttlMs * (this.#isSession ? 1 - MARGIN_SHARE : 1);
     if (deadline < this.#deadline) this.#disarm();
     this.#deadline = deadline;
     this.#arm();
@@ -95,6 +116,8 @@ export class ReplicaLease implements Lease {
   gone(): void {
     this.#isGone = true;
     this.#disarm();
+    for (const renewals of this.#renewals) renewals.stop();
+    this.#renewals = [];
   }
 
   lose(reason: unknown): void {

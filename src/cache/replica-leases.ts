@@ -1,3 +1,4 @@
+import { KeepAlive } from '../lease/keep-alive.ts';
 import type { WriteCall } from '../store/engine.ts';
 import type { KeySpace } from '../store/keyspace.ts';
 import type { Backend, BackendLeases, BackendPosition } from '../types/backend.ts';
@@ -16,10 +17,12 @@ import type {
   Lease,
   LeaseId,
   LeaseStatus,
+  ResumeLeaseOptions,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
 import type { Logger } from '../types/logger.ts';
+import type { Random } from '../types/random.ts';
 import type { Key } from '../types/revision.ts';
 import { checkLeaseAnswer, checkLeasesAnswer, checkRevokeAnswer, checkTimeToLiveAnswer } from './lease-ingress.ts';
 import { ReplicaLease, type ReplicaLeaseCalls } from './replica-lease.ts';
@@ -28,6 +31,7 @@ import type { SentWrites } from './sent-writes.ts';
 export interface ReplicaLeasesOptions {
   readonly backend: Backend;
   readonly clock: Clock;
+  readonly random: Random;
   readonly keys: KeySpace<Key>;
   readonly logger: Logger;
   /** Before each call of a handle: throws what a call of the store would. */
@@ -56,7 +60,7 @@ export class ReplicaLeases implements ReplicaLeaseCalls {
     this.#options = options;
   }
 
-  async grant({ ttlMs, id }: GrantLeaseOptions, call: WriteCall): Promise<Lease> {
+  async grant({ ttlMs, id, keepAlive = false }: GrantLeaseOptions, call: WriteCall): Promise<Lease> {
     const { clock, sent } = this.#options;
     const leases = this.#backendLeases(call.action);
     const sentAt = clock.now();
@@ -76,9 +80,32 @@ export class ReplicaLeases implements ReplicaLeaseCalls {
     const before = this.#handles.get(granted.id);
     if (before !== undefined) this.expired(before);
     const handle = new ReplicaLease(granted.id, granted.ttlMs, this, clock);
-    handle.renewed(sentAt, granted.ttlMs);
     this.#handles.set(granted.id, handle);
+    if (keepAlive) this.#renew(handle, call.signal);
+    handle.renewed(sentAt, granted.ttlMs);
     return handle;
+  }
+
+  /** The handle of a lease that was granted elsewhere; it has its whole TTL again. */
+  async resume(id: LeaseId, { keepAlive = false }: ResumeLeaseOptions, call: WriteCall): Promise<Lease> {
+    const { clock, sent } = this.#options;
+    const { epoch } = sent;
+    const sentAt = clock.now();
+    const { ttlMs } = await this.keepAlive(id, call);
+    if (epoch !== sent.epoch) throw new IdentityChangedError(call.action, sent.epoch);
+    if (this.#isClosed) throw new ClosedError(call.action);
+    const handle = this.#handles.get(id) ?? new ReplicaLease(id, ttlMs, this, clock);
+    this.#handles.set(id, handle);
+    if (keepAlive) this.#renew(handle, call.signal);
+    handle.renewed(sentAt, ttlMs);
+    return handle;
+  }
+
+  #renew(handle: ReplicaLease, signal: AbortSignal | undefined): void {
+    const { clock, random } = this.#options;
+    handle.beSession();
+    const renew = (aborted: AbortSignal) => handle.keepAlive({ signal: aborted });
+    handle.addRenewals(new KeepAlive({ clock, random, ttlMs: handle.ttlMs, renew, signal }));
   }
 
   /**

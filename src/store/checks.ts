@@ -1,5 +1,5 @@
 import { checkInteger } from '../types/check-integer.ts';
-import type { GrantLeaseOptions, TimeToLiveOptions } from '../types/lease.ts';
+import type { GrantLeaseOptions, ResumeLeaseOptions, TimeToLiveOptions } from '../types/lease.ts';
 import type { DeleteOptions, GetOptions, PutEntry, PutOptions } from '../types/requests.ts';
 import type { Key, KeyRange, Revision } from '../types/revision.ts';
 import type { SignalOptions } from '../types/signal.ts';
@@ -25,6 +25,11 @@ export const DELETE_NAMES: ReadonlySet<string> = new Set<keyof DeleteOptions>(['
 export const GRANT_NAMES: ReadonlySet<string> = new Set<keyof (GrantLeaseOptions & SignalOptions)>([
   'ttlMs',
   'id',
+  'keepAlive',
+  'signal',
+]);
+export const RESUME_NAMES: ReadonlySet<string> = new Set<keyof (ResumeLeaseOptions & SignalOptions)>([
+  'keepAlive',
   'signal',
 ]);
 export const TTL_NAMES: ReadonlySet<string> = new Set<keyof (TimeToLiveOptions & SignalOptions)>(['keys', 'signal']);

@@ -4,6 +4,7 @@ import type {
   Lease,
   LeaseId,
   LeaseStatus,
+  ResumeLeaseOptions,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
@@ -79,7 +80,9 @@ export interface StoreEngine {
   pin(revision: Revision, options: PinOptions): Pin;
   createSnapshot(call: WriteCall): Promise<Uint8Array>;
 
+  /** With `keepAlive` the call's signal goes on to end the renewals. */
   grantLease(options: GrantLeaseOptions, call: WriteCall): Promise<Lease>;
+  resumeLease(id: LeaseId, options: ResumeLeaseOptions, call: WriteCall): Promise<Lease>;
   revokeLease(id: LeaseId, call: WriteCall): Promise<RevokeLeaseResult>;
   keepAliveLease(id: LeaseId, call: WriteCall): Promise<KeepAliveResult>;
   leaseTimeToLive(id: LeaseId, options: TimeToLiveOptions, call: WriteCall): Promise<LeaseStatus | undefined>;

@@ -1,4 +1,12 @@
 import { checkInteger } from '../types/check-integer.ts';
+import type {
+  AcquireLockOptions,
+  Leadership,
+  LockToken,
+  StoreCoordination,
+  StoreLock,
+  TryLockOptions,
+} from '../types/coordination.ts';
 import { ClosedError, UnsupportedError } from '../types/errors.ts';
 import type {
   GrantLeaseOptions,
@@ -6,6 +14,7 @@ import type {
   Lease,
   LeaseId,
   LeaseStatus,
+  ResumeLeaseOptions,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
@@ -42,11 +51,13 @@ import {
   NO_OPTIONS,
   PREFIX_NAMES,
   PUT_NAMES,
+  RESUME_NAMES,
   SIGNAL_NAMES,
   TTL_NAMES,
 } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
 import type { StoreEngine } from './engine.ts';
+import type { KeySpace } from './keyspace.ts';
 import { Mvcc } from './mvcc.ts';
 import { preparePut } from './prepare-put.ts';
 import { prepareTxn } from './prepare-txn.ts';
@@ -56,6 +67,19 @@ import { runUpdate } from './update.ts';
 import { CodecValues, type ValuePolicy } from './values.ts';
 import { checkWatchOptions } from './watch-checks.ts';
 
+/** Makes the locks and elections of a store, or of a part of it; `keys` are those of the part. */
+export type Coordinate = <V, K extends Key>(
+  store: Store<V, K>,
+  keys: Pick<KeySpace<K>, 'base' | 'mode'>,
+) => StoreCoordination<V, K>;
+
+export interface TypedStoreOptions {
+  /** Of a prefix; closing it closes nothing but its watches. @default false */
+  readonly isPart?: boolean;
+  /** Locks and elections are built on top of a store: whoever puts it together brings them. */
+  readonly coordinate: Coordinate;
+}
+
 /**
  * What users hold: checks requests at the door, encodes them, and hands them to the engine. The whole store and each
  * `prefix` of it are one of these, over one engine.
@@ -63,14 +87,17 @@ import { checkWatchOptions } from './watch-checks.ts';
 export class TypedStore<V, K extends Key> implements Store<V, K> {
   readonly #engine: StoreEngine;
   readonly #mvcc: Mvcc<V, K>;
-  /** Of a prefix; closing it closes nothing but its watches. */
   readonly #isPart: boolean;
+  readonly #coordinate: Coordinate;
+  /** Made when it is asked for: most parts of a store have no locks. */
+  #coordination: StoreCoordination<V, K> | undefined;
   #isClosed = false;
 
-  constructor(engine: StoreEngine, mvcc: Mvcc<V, K>, options: { readonly isPart: boolean } = { isPart: false }) {
+  constructor(engine: StoreEngine, mvcc: Mvcc<V, K>, options: TypedStoreOptions) {
     this.#engine = engine;
     this.#mvcc = mvcc;
-    this.#isPart = options.isPart;
+    this.#isPart = options.isPart ?? false;
+    this.#coordinate = options.coordinate;
   }
 
   get revision(): Revision {
@@ -214,7 +241,15 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const call = this.#leaseCall(action, options, GRANT_NAMES);
     const { ttlMs, id } = options;
     checkTtl(ttlMs, action);
-    return this.#engine.grantLease(id === undefined ? { ttlMs } : { ttlMs, id: checkLeaseId(id, action) }, call);
+    const keepAlive = checkFlag('keepAlive', options.keepAlive, action);
+    const named = id === undefined ? {} : { id: checkLeaseId(id, action) };
+    return this.#engine.grantLease({ ttlMs, keepAlive, ...named }, call);
+  }
+
+  async resumeLease(id: LeaseId, options: ResumeLeaseOptions & SignalOptions = NO_OPTIONS): Promise<Lease> {
+    const call = this.#leaseCall('resume a lease', options, RESUME_NAMES);
+    const keepAlive = checkFlag('keepAlive', options.keepAlive, call.action);
+    return this.#engine.resumeLease(checkLeaseId(id, call.action), { keepAlive }, call);
   }
 
   async revokeLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<RevokeLeaseResult> {
@@ -247,7 +282,34 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const { keys, values, state } = this.#mvcc;
     const { codec } = options;
     const own = codec === undefined ? (values as unknown as ValuePolicy<W>) : CodecValues.of(values, codec, action);
-    return new TypedStore(this.#engine, new Mvcc(state, keys.below(prefix, action), own), { isPart: true });
+    return new TypedStore(this.#engine, new Mvcc(state, keys.below(prefix, action), own), {
+      isPart: true,
+      coordinate: this.#coordinate,
+    });
+  }
+
+  async acquireLock(name: string, options: AcquireLockOptions = NO_OPTIONS): Promise<StoreLock<V, K>> {
+    return this.#coordinated('acquire a lock').acquireLock(name, options);
+  }
+
+  async tryLock(name: string, options: TryLockOptions = NO_OPTIONS): Promise<StoreLock<V, K> | undefined> {
+    return this.#coordinated('acquire a lock').tryLock(name, options);
+  }
+
+  async resumeLock(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<StoreLock<V, K>> {
+    return this.#coordinated('resume a lock').resumeLock(token, options);
+  }
+
+  async campaign(name: string, value: V, options: AcquireLockOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
+    return this.#coordinated('campaign').campaign(name, value, options);
+  }
+
+  leader(name: string): KeyValue<V, K> | undefined {
+    return this.#coordinated('read the leader').leader(name);
+  }
+
+  observe(name: string, options: SignalOptions = NO_OPTIONS): AsyncIterableIterator<KeyValue<V, K>> {
+    return this.#coordinated('observe an election').observe(name, options);
   }
 
   async createSnapshot(options: SignalOptions = NO_OPTIONS): Promise<Uint8Array> {
@@ -296,6 +358,12 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   #beginRead(action: string): void {
     this.#checkPart(action);
     this.#engine.beginRead(action);
+  }
+
+  #coordinated(action: string): StoreCoordination<V, K> {
+    this.#checkOpen(action);
+    this.#coordination ??= this.#coordinate<V, K>(this, this.#mvcc.keys);
+    return this.#coordination;
   }
 
   #checkOpen(action: string): void {

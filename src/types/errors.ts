@@ -15,6 +15,14 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `LEASE_NOT_FOUND` | LeaseNotFoundError | LEASE_NOT_FOUND (store:R16, R40) | no |
  * | `LEASE_EXISTS` | LeaseExistsError | LEASE_EXISTS (store:R39) | with another id |
  * | `LEASE_LOST` | LeaseLostError | reason of `lease.signal` | with a new lease |
+ * | `SESSION_EXPIRED` | SessionExpiredError | SESSION_EXPIRED (store:R46) | with a new lease |
+ * | `LOCK_LOST` | LockLostError | LOCK_RELEASED (store:R46, R47), reason of `lock.signal` | with a new lock |
+ * | `LOCK_REENTRY` | LockReentryError | a second lock of one lease (store:R51) | no |
+ * | `LOCK_TIMEOUT` | LockTimeoutError | `timeoutMs` of a lock | yes |
+ * | `LOCK_ORDER` | LockOrderError | ranks of a keyed lock (L6) | no |
+ * | `LOCK_RELEASED` | LockReleasedError | `downgrade()` after `release()` (L4) | no |
+ * | `LOCK_STOLEN` | LockStolenError | reason of a web lock's `signal` | with a new lock |
+ * | `NOT_LEADER` | NotLeaderError | NOT_LEADER (store:R49) | after a new campaign |
  * | `PIN_BROKEN` | PinBrokenError | reason of `pin.signal` (M18) | no |
  * | `SNAPSHOT` | SnapshotError | bytes that are no snapshot | no |
  * | `STORE_FULL` | StoreFullError | NO_SPACE | after compaction |
@@ -196,6 +204,147 @@ export class LeaseLostError extends PlimsollError {
     this.leaseId = facts.leaseId;
     this.end = facts.end;
     this.revision = facts.revision;
+  }
+}
+
+/**
+ * Who waited for a lock or an election has lost its place: the lease is gone (then `cause` is its `LeaseLostError`), or
+ * somebody deleted the key.
+ */
+export class SessionExpiredError extends PlimsollError {
+  override readonly name: string = 'SessionExpiredError';
+  declare readonly code: 'SESSION_EXPIRED';
+  readonly leaseId: string;
+
+  constructor(action: string, leaseId: string, options?: ErrorOptions) {
+    super('SESSION_EXPIRED', `Cannot ${action}: lease ${leaseId} or its key was lost while it waited`, options);
+    this.leaseId = leaseId;
+  }
+}
+
+/**
+ * The lock is not held (any more): released, or its key is gone. Why a lock's signal aborted, and what a guarded write throws,
+ * which then wrote nothing.
+ */
+export class LockLostError extends PlimsollError {
+  override readonly name: string = 'LockLostError';
+  declare readonly code: 'LOCK_LOST';
+  readonly lock: string;
+  readonly fencingToken: Revision;
+  /** `released`: by its own holder. */
+  readonly end: 'released' | 'lost';
+
+  constructor(
+    action: string,
+    facts: { lock: string; fencingToken: Revision; end: 'released' | 'lost' },
+    options?: ErrorOptions,
+  ) {
+    const { lock, fencingToken, end } = facts;
+    super('LOCK_LOST', `Cannot ${action}: lock ${JSON.stringify(lock)} (token ${fencingToken}) was ${end}`, options);
+    this.lock = lock;
+    this.fencingToken = fencingToken;
+    this.end = end;
+  }
+}
+
+/** The same owner has the lock already, or waits for it: the two would be one lock, or wait for each other for ever. */
+export class LockReentryError extends PlimsollError {
+  override readonly name: string = 'LockReentryError';
+  declare readonly code: 'LOCK_REENTRY';
+  readonly lock: string;
+  /** Who has it: of a lock of a store `lease` and the lease's id. */
+  readonly owner: string;
+
+  constructor(action: string, facts: { lock: string; owner: string }) {
+    super(
+      'LOCK_REENTRY',
+      `Cannot ${action}: ${facts.owner} has ${JSON.stringify(facts.lock)}, or waits for it, already`,
+    );
+    this.lock = facts.lock;
+    this.owner = facts.owner;
+  }
+}
+
+/** A lock was not to be had within `timeoutMs`. */
+export class LockTimeoutError extends PlimsollError {
+  override readonly name: string = 'LockTimeoutError';
+  declare readonly code: 'LOCK_TIMEOUT';
+  readonly lock: string;
+  readonly timeoutMs: number;
+
+  constructor(action: string, facts: { lock: string; timeoutMs: number }) {
+    super('LOCK_TIMEOUT', `Cannot ${action}: ${JSON.stringify(facts.lock)} was not free within ${facts.timeoutMs} ms`);
+    this.lock = facts.lock;
+    this.timeoutMs = facts.timeoutMs;
+  }
+}
+
+/** An owner took locks against their order: two who do that in different ways wait for each other for ever. */
+export class LockOrderError extends PlimsollError {
+  override readonly name: string = 'LockOrderError';
+  declare readonly code: 'LOCK_ORDER';
+  readonly lock: string;
+  readonly rank: number;
+  /** What the owner has or waits for, and has to be taken after `lock`. */
+  readonly heldLock: string;
+  readonly heldRank: number;
+
+  constructor(action: string, facts: { lock: string; rank: number; heldLock: string; heldRank: number }) {
+    const { lock, rank, heldLock, heldRank } = facts;
+    super(
+      'LOCK_ORDER',
+      `Cannot ${action}: ${JSON.stringify(lock)} of rank ${rank} comes before ${JSON.stringify(heldLock)} of rank ${heldRank}, which its owner has already`,
+    );
+    this.lock = lock;
+    this.rank = rank;
+    this.heldLock = heldLock;
+    this.heldRank = heldRank;
+  }
+}
+
+/** What needs a lock that is held was asked of one that was released. */
+export class LockReleasedError extends PlimsollError {
+  override readonly name: string = 'LockReleasedError';
+  declare readonly code: 'LOCK_RELEASED';
+  readonly lock: string;
+
+  constructor(action: string, lock: string) {
+    super('LOCK_RELEASED', `Cannot ${action}: ${JSON.stringify(lock)} was released`);
+    this.lock = lock;
+  }
+}
+
+/** Why the signal of a web lock aborted: another tab or worker took the lock by force. `cause` is the platform's error. */
+export class LockStolenError extends PlimsollError {
+  override readonly name: string = 'LockStolenError';
+  declare readonly code: 'LOCK_STOLEN';
+  readonly lock: string;
+
+  constructor(lock: string, options?: ErrorOptions) {
+    super('LOCK_STOLEN', `Cannot hold ${JSON.stringify(lock)}: the lock was taken by force`, options);
+    this.lock = lock;
+  }
+}
+
+/** The leadership is resigned or lost: see {@link LockLostError}. Nothing was written. */
+export class NotLeaderError extends PlimsollError {
+  override readonly name: string = 'NotLeaderError';
+  declare readonly code: 'NOT_LEADER';
+  readonly election: string;
+  readonly fencingToken: Revision;
+  /** `resigned`: by the leader itself. */
+  readonly end: 'resigned' | 'lost';
+
+  constructor(
+    action: string,
+    facts: { election: string; fencingToken: Revision; end: 'resigned' | 'lost' },
+    options?: ErrorOptions,
+  ) {
+    const { election, fencingToken, end } = facts;
+    super('NOT_LEADER', `Cannot ${action}: ${JSON.stringify(election)} (token ${fencingToken}) was ${end}`, options);
+    this.election = election;
+    this.fencingToken = fencingToken;
+    this.end = end;
   }
 }
 
@@ -460,5 +609,5 @@ export class PermanentError extends PlimsollError {
 /** The one place that says whether the same call may succeed if it is simply made again. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof BackendError) return !error.maybeCommitted && !error.permanent;
-  return error instanceof NotReadyError || error instanceof TemporaryError;
+  return error instanceof NotReadyError || error instanceof TemporaryError || error instanceof LockTimeoutError;
 }

@@ -11,12 +11,23 @@ export interface GrantLeaseOptions {
   readonly ttlMs: number;
   /** @default one that the store makes */
   readonly id?: LeaseId;
+  /**
+   * The lease renews itself: at about a third of its TTL, again and again after failures, until it is revoked or lost, the
+   * store closes, or the call's `signal` aborts, which then only ends the renewals. Its timer keeps a process alive. On a
+   * replica the handle gives such a lease up when nine tenths of the TTL have passed since the last renewal that was
+   * answered was sent: its signal aborts before the backend can let anybody else in, as long as this process runs.
+   * @default false
+   */
+  readonly keepAlive?: boolean;
 }
+
+export type ResumeLeaseOptions = Pick<GrantLeaseOptions, 'keepAlive'>;
 
 /**
  * A lease that was granted. Keys are attached to it by puts with its id; when it is revoked or expires they are deleted,
  * all in one commit, in key order (store:R41). Only in a store whose memory is full the deletes of one that expired may come
- * in several commits. Nothing keeps a lease alive by itself.
+ * in several commits. A lease
+ * keeps itself alive only if it was asked to (`keepAlive`): then it is what etcd calls a session.
  */
 export interface Lease {
   readonly id: LeaseId;

@@ -1,10 +1,12 @@
 import type { Codec } from './codec.ts';
+import type { StoreCoordination } from './coordination.ts';
 import type {
   GrantLeaseOptions,
   KeepAliveResult,
   Lease,
   LeaseId,
   LeaseStatus,
+  ResumeLeaseOptions,
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from './lease.ts';
@@ -37,7 +39,7 @@ import type { Watch, WatchOptions } from './watch.ts';
  * none, `InvalidKeyError` for an empty key, and `LimitExceededError` for one above `limits.keyBytes` (65535). Options with
  * an unknown name are a TypeError that names it.
  */
-export interface Store<V = unknown, K extends Key = string> {
+export interface Store<V = unknown, K extends Key = string> extends StoreCoordination<V, K> {
   /** The high watermark: every change up to and including it is in the snapshot. */
   readonly revision: Revision;
   /** The low watermark: the oldest readable revision; 0 before the first compaction of an embedded store. */
@@ -216,6 +218,13 @@ export interface Store<V = unknown, K extends Key = string> {
    * ```
    */
   grantLease(options: GrantLeaseOptions & SignalOptions): Promise<Lease>;
+  /**
+   * A handle of a lease that was granted elsewhere; the lease has its whole TTL again. Of who has a handle of it here, it is
+   * the same one.
+   *
+   * @throws as `keepAliveLease` does
+   */
+  resumeLease(id: LeaseId, options?: ResumeLeaseOptions & SignalOptions): Promise<Lease>;
   /**
    * Deletes the keys of a lease, as one commit, and forgets it (store:R41). A replica waits until it has that commit.
    *
