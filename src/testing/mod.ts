@@ -34,5 +34,9 @@ export {
 } from './model.ts';
 export { createObjectSource } from './object-source.ts';
 export type { MemoryObjectSource, MemoryObjectSourceOptions, ObjectSourceFaults } from './object-source.ts';
+export { createSimulator } from './simulator.ts';
+export type { CutOutcome } from './simulator-requests.ts';
+export type * from './simulator-types.ts';
+export type { MsRange } from './simulator-watch.ts';
 export { createVirtualClock } from './virtual-clock.ts';
 export type { VirtualClock, VirtualClockOptions } from './virtual-clock.ts';
