@@ -1,0 +1,46 @@
+/** Refuses options that are no object or have a name too many: what is misspelt would be ignored otherwise. */
+export function checkNames(action: string, options: unknown, names: ReadonlySet<string>): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(`Cannot ${action}: the options are not an object`);
+  }
+  for (const name of Object.keys(options)) {
+    if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown option ${name}`);
+  }
+}
+
+/** Refuses what is no finite number, and one of which the caller says that it is not among the `allowed` ones. */
+export function checkNumber(action: string, name: string, value: unknown, allowed: string, isAllowed: boolean): void {
+  if (typeof value !== 'number') {
+    throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof value}, allowed is a number ${allowed}`);
+  }
+  if (!Number.isFinite(value) || !isAllowed) {
+    throw new RangeError(`Cannot ${action}: ${name} is ${value}, allowed is a finite number ${allowed}`);
+  }
+}
+
+/** Refuses what is no whole number from 1 on. */
+export function checkCount(action: string, name: string, value: unknown): void {
+  if (typeof value !== 'number') {
+    throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof value}, allowed is an integer from 1 on`);
+  }
+  if (!Number.isSafeInteger(value) || value < 1) {
+    throw new RangeError(`Cannot ${action}: ${name} is ${value}, allowed is a safe integer from 1 on`);
+  }
+}
+
+/** Refuses what is there and of another type. */
+export function checkOptional(action: string, name: string, value: unknown, type: 'function' | 'boolean'): void {
+  if (value !== undefined && typeof value !== type) {
+    throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof value}, allowed is a ${type}`);
+  }
+}
+
+/** Refuses what is not an object with these methods. */
+export function checkMethods(action: string, name: string, value: unknown, methods: readonly string[]): void {
+  if (typeof value !== 'object' || value === null) throw new TypeError(`Cannot ${action}: ${name} is not an object`);
+  for (const method of methods) {
+    if (typeof Reflect.get(value, method) !== 'function') {
+      throw new TypeError(`Cannot ${action}: ${name} has no method ${method}`);
+    }
+  }
+}
