@@ -2,6 +2,7 @@
 import * as compaction from './compaction/suite.mjs';
 import * as essence from './essence/suite.mjs';
 import * as index from './index/suite.mjs';
+import * as locks from './locks/suite.mjs';
 import * as memory from './memory/suite.mjs';
 import * as replay from './replay/suite.mjs';
 import * as store from './store/suite.mjs';
@@ -9,7 +10,7 @@ import * as watch from './watch/suite.mjs';
 
 /** Suites of rates: the harness times their cases. */
 /** @type {readonly import('./harness/process.mjs').Suite[]} */
-export const SUITES = [essence, index, compaction, replay, store, watch];
+export const SUITES = [essence, index, compaction, replay, store, watch, locks];
 
 /** Suites that measure something else, in processes of their own: they only share the command and its options. */
 /** @type {readonly import('./memory/suite.mjs').OwnSuite[]} */
