@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { measureCell } from '../../sim/cell.ts';
+import { expect } from 'vitest';
+import { type Cell, measureCell } from '../../sim/cell.ts';
 import { type Regression, regressionCells } from '../../sim/regression.ts';
 import { testSize } from '../support/size.ts';
 
@@ -7,15 +7,20 @@ import { testSize } from '../support/size.ts';
  * One test for each scenario, watch and variant of the default strategy, by the number of the scenario. Seeds are 1 and on,
  * not those of the run: the bounds are those of `npm run sim`, where the same seeds give the same figures.
  */
-export function testRegressions(regressions: readonly Regression[]): void {
-  for (const regression of regressions) {
-    for (const cell of regressionCells(regression, testSize())) {
+export function scenarios(
+  regressions: readonly Regression[],
+): readonly { readonly title: string; readonly cell: Cell }[] {
+  return regressions.flatMap((regression) =>
+    regressionCells(regression, testSize()).map((cell) => {
       const where = [cell.world, cell.strategy].filter((part) => part !== '').join(' ');
-      it(`${regression.id}: ${regression.text} (${where})`, async () => {
-        const { targets, figures } = await measureCell(cell);
-        expect(targets.length).toBeGreaterThan(0);
-        expect({ missed: targets.filter(({ met }) => !met), figures }).toEqual({ missed: [], figures });
-      });
-    }
-  }
+      return { title: `${regression.id}: ${regression.text} (${where})`, cell };
+    }),
+  );
+}
+
+/** Every target of the cell is met; a failure shows all of its figures. */
+export async function expectMet(cell: Cell): Promise<void> {
+  const { targets, figures } = await measureCell(cell);
+  expect(targets.length).toBeGreaterThan(0);
+  expect({ missed: targets.filter(({ met }) => !met), figures }).toEqual({ missed: [], figures });
 }
