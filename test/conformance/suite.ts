@@ -15,6 +15,7 @@ import './cases/handlers-sources.ts';
 import './cases/handlers-subs.ts';
 import './cases/handlers-view.ts';
 import './cases/handlers-wrong.ts';
+import './cases/keyed-locks.ts';
 import './cases/lock-elector.ts';
 import './cases/replica-reads.ts';
 import './cases/replica-watch.ts';
