@@ -53,6 +53,7 @@ export type { Clock } from './types/clock.ts';
 export type { Codec } from './types/codec.ts';
 export type { Logger } from './types/logger.ts';
 export type { Random } from './types/random.ts';
+export type * from './types/patch.ts';
 export type * from './types/source.ts';
 export type * from './types/event.ts';
 export type * from './types/lease.ts';
