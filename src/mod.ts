@@ -33,10 +33,18 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
 }
 
 export type { EssenceHasher, EssenceHasherOptions } from './core/essence-hasher.ts';
-export type { CallContext, HandlerContext, HandlerFunction, SubContext, SubFunction } from './handlers/context.ts';
+export type {
+  CallContext,
+  HandlerContext,
+  HandlerFunction,
+  PatchOptions,
+  SubContext,
+  SubFunction,
+} from './handlers/context.ts';
 export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
 export type { Difference } from './handlers/diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
+export type { Loop } from './handlers/loop-guard.ts';
 export type { AttemptOptions, ControllerOptions, HandlerOptions, SubOptions } from './handlers/options.ts';
 export {
   createMemoryProgress,

@@ -1,8 +1,10 @@
 import { LimitExceededError } from '../types/errors.ts';
+import type { Patch } from '../types/patch.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
-import type { CallContext, HandlerContext, SubContext, SubFunction } from './context.ts';
+import type { CallContext, HandlerContext, PatchOptions, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
 import type { SubOptions } from './options.ts';
+import type { PatchCollector } from './patch-collector.ts';
 import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import type { SubHandler } from './registry.ts';
@@ -14,7 +16,7 @@ export const SUBS_MAX = 10_000;
 const SUB_NAMES: readonly (keyof SubOptions)[] = ['args', 'field', 'select', 'retries', 'timeoutMs'];
 
 /** All of a context but what is derived from it. */
-export type CallFacts = Omit<CallContext, 'diff'>;
+export type CallFacts = Omit<CallContext, 'diff' | 'patch'> & { readonly patches: PatchCollector };
 
 class Call implements CallContext {
   readonly object: unknown;
@@ -27,6 +29,7 @@ class Call implements CallContext {
   readonly attempt: number;
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
+  readonly #patches: PatchCollector;
   #diff: readonly Difference[] | undefined;
 
   constructor(facts: CallFacts) {
@@ -40,11 +43,16 @@ class Call implements CallContext {
     this.attempt = facts.attempt;
     this.idempotencyKey = facts.idempotencyKey;
     this.signal = facts.signal;
+    this.#patches = facts.patches;
   }
 
   get diff(): readonly Difference[] {
     this.#diff ??= diffViews(this.old, this.new);
     return this.#diff;
+  }
+
+  patch(patch: Patch, options: PatchOptions = {}): void {
+    this.#patches.add(patch, options);
   }
 }
 

@@ -2,6 +2,7 @@ import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
 import { isInPlan, isPlannedAt, isSameJob, type Job } from './jobs.ts';
 import type { ObjectState, SentWrite, UidMemory } from './object-memory.ts';
+import { landOwnWrite } from './own-write.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
 import { isSettled } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -35,6 +36,8 @@ export type CommitResult = 'carried' | 'superseded' | 'gone';
  *                                                                       if not, throw: the queue waits and tries again
  * ```
  *
+ * Patches of that call go into the object before (A8').
+ *
  * What is pending stays pending until it is known to be written, so a failing store repeats no call. Rejects with what
  * the store or the source threw, and with `ClosedError` once the controller has stopped.
  */
@@ -44,6 +47,7 @@ export async function commit(
   memory: UidMemory,
   intent: Intent | undefined,
 ): Promise<CommitResult> {
+  await landOwnWrite(deps, state, memory);
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     if (deps.stopped.aborted) throw new ClosedError('write progress');
     if (state.newest?.uid !== memory.uid) return 'gone';

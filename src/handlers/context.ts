@@ -1,3 +1,4 @@
+import type { Patch } from '../types/patch.ts';
 import type { Difference } from './diff.ts';
 import type { SubOptions } from './options.ts';
 
@@ -34,6 +35,42 @@ export interface CallContext<T = unknown> {
    * signal still says that it is outdated.
    */
   readonly signal: AbortSignal;
+  /**
+   * Asks for a change of the object, to be made after the call, whether it succeeds or fails: a merge patch, or an array,
+   * which is a JSON patch. Several are applied in order, as one write, to the newest state; so a change by somebody else in
+   * the meantime stays. What the patches change in the handler's own view is taken as handled (A8'): it is not called for
+   * it again, and a failure keeps its count.
+   *
+   * Dropped when the call counts for nothing, and when the object is gone or on its way out. Patches that do not fit the
+   * object of this call fail it; those that do not fit the newest state any more have it made again.
+   *
+   * @example
+   * ```ts
+   * import { createController, createStoreSource, openStore } from 'plimsoll';
+   *
+   * const store = await openStore<{ spec: { replicas: number }; status?: { replicas: number } }>();
+   * const controller = createController({ source: createStoreSource(store, { prefix: 'apps/' }) });
+   * controller.on('change', { id: 'scale', field: 'spec.replicas' }, (ctx) => {
+   *   ctx.patch({ status: { replicas: ctx.new } });
+   * });
+   * ```
+   *
+   * @throws TypeError for what is no patch, an unknown option, and after the return
+   * @throws ValueError for what is not JSON data
+   * @throws UnsupportedError if the source takes no patches
+   * @throws LimitExceededError above 1000 patches
+   */
+  patch(patch: Patch, options?: PatchOptions): void;
+}
+
+/** Options of `ctx.patch`. */
+export interface PatchOptions {
+  /**
+   * Only if the handler's view is still what this call was told: otherwise none of the call's patches is applied, its
+   * outcome counts for nothing, and it is called again at once. For what was computed from the old value, like a list with
+   * one more element. Under changes faster than the call it is never written. @default false
+   */
+  readonly ifUnchanged?: boolean;
 }
 
 /** What a handler is called with. */

@@ -101,6 +101,10 @@ export interface ControllerStats {
   readonly relists: number;
   /** States on which a `when`, `select`, `view` or digest threw. */
   readonly faults: number;
+  /** Patches written into objects. */
+  readonly patches: number;
+  /** Episodes of handlers that had to wait because own writes call them again and again (A8'). */
+  readonly loops: number;
 }
 
 /**
@@ -159,6 +163,8 @@ class ObjectController<T> implements Controller<T> {
     superseded: 0,
     relists: 0,
     faults: 0,
+    patches: 0,
+    loops: 0,
   };
   readonly #idle = new Set<IdleWaiter>();
   #lists = 0;

@@ -74,11 +74,14 @@ export class DocumentVersion {
 
   /**
    * Notes the outcome of an attempt. Nothing happens if the record is gone (the sub left the plan) or has another
-   * attempt by now; so it may be done over after a conflict, and twice is once.
+   * attempt by now; so it may be done over after a conflict, and twice is once. `from` is the digest that was opened:
+   * the call's own patches may have moved it (A8').
    */
-  settleAttempt(id: string, episode: number, attempt: Attempt): DocumentVersion {
+  settleAttempt(id: string, episode: number, from: string, after: Attempt): DocumentVersion {
     const before = this.record(id);
-    if (before === undefined || before.episode !== episode || before.attempt?.digest !== attempt.digest) return this;
+    if (before === undefined || before.episode !== episode || before.attempt?.digest !== from) return this;
+    const { opened = from } = before.attempt;
+    const attempt = opened === after.digest ? after : { ...after, opened };
     // A retry that needed no intent was not stamped when it began; its turn counts all the same.
     const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
     return this.#with({ tick }, [[id, { ...before, attempt, at: tick }]]);

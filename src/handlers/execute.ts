@@ -1,58 +1,47 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
-import { invariant } from '../types/invariant.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job } from './jobs.ts';
-import type { ObjectState, UidMemory } from './object-memory.ts';
-import { attemptAfter, type CallResult, type Outcome, outcomeOf } from './outcome.ts';
-import type { PassDeps } from './pass-deps.ts';
+import type { UidMemory } from './object-memory.ts';
+import type { CallResult } from './outcome.ts';
+import { PatchCollector } from './patch-collector.ts';
 import type { Attempt, PlanEntry } from './record.ts';
 import type { Handler, SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+import { attemptOf, type Execution, judge, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
-
-/** One call about to be made, its attempt being open in the document. */
-export interface Execution {
-  readonly deps: PassDeps;
-  readonly state: ObjectState;
-  readonly memory: UidMemory;
-  readonly snapshot: Snapshot;
-  readonly job: Job;
-  /** The call runs on its state even if that is outdated. */
-  readonly forced: boolean;
-}
 
 /** What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made. */
 export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable';
 
 /** Calls a handler and leaves its outcome pending. */
 export async function executeHandler(execution: Execution): Promise<ExecutionResult> {
-  const { deps, job, memory, snapshot } = execution;
+  const { job, memory } = execution;
   const attempt = attemptOf(execution);
-  const { result, call } = await callHandler(execution, false);
+  const { result, call, collector } = await callHandler(execution, false);
   const { plan, subs } = call.seal();
-  const outcome = judge(execution, result, attempt, job.handler);
+  const { outcome, after, seen, write } = judge(execution, result, attempt, job.handler, collector);
   const isOk = outcome.kind === 'ok';
-  if (outcome.kind !== 'superseded') {
-    const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+  if (after !== undefined) {
     const record = memory.doc?.record(job.id);
     const episode = record?.episode ?? 0;
     memory.pending = {
       apply: (doc) => {
-        const settled = doc.settleAttempt(job.id, episode, after);
+        const settled = doc.settleAttempt(job.id, episode, job.digest, after);
         if (settled === doc || !isOk) return settled;
-        return completeParent(settled.adoptPlan(job.id, plan), job.handler, snapshot);
+        return completeParent(settled.adoptPlan(job.id, plan), job.handler, seen);
       },
       replans: isOk && record?.plan !== undefined,
+      write,
     };
   }
-  if (isOk) {
-    memory.closures.set(job.id, { digest: job.digest, subs });
+  if (isOk && after !== undefined) {
+    memory.closures.set(job.id, { digest: after.digest, subs });
     memory.rebuilds.delete(job.id);
   }
-  report(execution, outcome);
+  if (write === undefined) report(execution, outcome);
   return isOk && plan.length > 0 ? 'planned' : 'leaf';
 }
 
@@ -68,25 +57,29 @@ export async function executeSub(execution: Execution, entry: PlanEntry): Promis
     if (sub === undefined || memory.pending !== undefined || isLost) return 'unrunnable';
   }
   const attempt = attemptOf(execution);
-  const view = sub.selected === undefined ? snapshot.viewOfSub(job.handler, entry)?.value : sub.selected.value;
+  const viewIn = (state: Snapshot): unknown =>
+    sub.selected === undefined ? state.viewOfSub(job.handler, entry)?.value : sub.selected.value;
   const running = begin(execution, true);
-  const context = new SubCall(factsOf(execution, view, attempt, running.signal), job.handler.id, sub);
+  const collector = new PatchCollector(job.id, deps.source.patch !== undefined);
+  const facts = factsOf(execution, viewIn(snapshot), attempt, running.signal, collector);
+  const context = new SubCall(facts, job.handler.id, sub);
   const result = await running.run(() => sub.fn(context), sub.timeoutMs, deps.clock);
-  const outcome = judge(execution, result, attempt, { retries: sub.retries, backoff: job.handler.backoff });
-  if (outcome.kind !== 'superseded') {
-    const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+  const policy = { retries: sub.retries, backoff: job.handler.backoff };
+  const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector);
+  if (after !== undefined) {
     const episode = memory.doc?.record(job.id)?.episode ?? 0;
     memory.pending = {
       apply: (doc) => {
-        const settled = doc.settleAttempt(job.id, episode, after);
+        const settled = doc.settleAttempt(job.id, episode, job.digest, after);
         if (settled === doc || outcome.kind === 'temporary') return settled;
-        const marked = outcome.kind === 'ok' ? settled.markDone(job.id, job.digest, view) : settled;
-        return completeParent(marked, job.handler, snapshot);
+        const marked = outcome.kind === 'ok' ? settled.markDone(job.id, after.digest, viewIn(seen)) : settled;
+        return completeParent(marked, job.handler, seen);
       },
       replans: false,
+      write,
     };
   }
-  report(execution, outcome);
+  if (write === undefined) report(execution, outcome);
   return 'leaf';
 }
 
@@ -110,7 +103,9 @@ function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | 
 async function rebuild(execution: Execution): Promise<void> {
   const { deps, state, job, memory, snapshot } = execution;
   const { handler } = job;
-  const { result, call } = await callHandler(execution, true);
+  // What it asks to be written, it has asked before, when it succeeded.
+  const { result, call, collector } = await callHandler(execution, true);
+  collector.close();
   state.running = undefined;
   const { plan, subs } = call.seal();
   if (!result.ok) {
@@ -139,16 +134,17 @@ async function rebuild(execution: Execution): Promise<void> {
 async function callHandler(
   execution: Execution,
   isRebuild: boolean,
-): Promise<{ readonly result: CallResult; readonly call: HandlerCall }> {
+): Promise<{ readonly result: CallResult; readonly call: HandlerCall; readonly collector: PatchCollector }> {
   const { deps, job, memory, snapshot } = execution;
   const { handler } = job;
   const attempt = memory.doc?.record(handler.id)?.attempt ?? attemptOf(execution);
   const running = begin(execution, !isRebuild);
   const asHandler = { ...execution, job: { ...job, id: handler.id, digest: job.handlerDigest } };
-  const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal);
+  const collector = new PatchCollector(handler.id, deps.source.patch !== undefined);
+  const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal, collector);
   const call = new HandlerCall(facts, handler.id, isRebuild);
   const result = await running.run(() => handler.fn(call), handler.timeoutMs, deps.clock);
-  return { result, call };
+  return { result, call, collector };
 }
 
 /** Makes the call the one that newer states and the end of the controller are told to. */
@@ -160,17 +156,12 @@ function begin({ deps, state, memory, snapshot, job, forced }: Execution, isAtte
   return running;
 }
 
-function attemptOf({ memory, job }: Execution): Attempt {
-  const attempt = memory.doc?.record(job.id)?.attempt ?? null;
-  invariant(attempt?.digest === job.digest, `the attempt of "${job.id}" was called without being opened`);
-  return attempt;
-}
-
 function factsOf(
   { memory, snapshot, job }: Execution,
   view: unknown,
   attempt: Attempt,
   signal: AbortSignal,
+  patches: PatchCollector,
 ): CallFacts {
   const record = memory.doc?.record(job.id);
   const old = deepFreeze(memory.doc?.baseOf(record));
@@ -183,46 +174,8 @@ function factsOf(
     new: view,
     cause: (record?.done ?? null) === null ? 'create' : 'update',
     attempt: attempt.failures,
-    idempotencyKey: JSON.stringify([snapshot.uid, job.id, job.digest, record?.episode ?? 0]),
+    idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
     signal,
+    patches,
   };
-}
-
-/** Ends the call. */
-function judge(
-  { deps, state, memory, job }: Execution,
-  result: CallResult,
-  attempt: Attempt,
-  policy: Pick<Handler, 'retries' | 'backoff'>,
-): Outcome {
-  const outcome = outcomeOf(result, attempt, policy, deps.random);
-  if (outcome.kind === 'superseded' && state.running?.superseded === true) memory.spared.add(job.id);
-  else memory.spared.delete(job.id);
-  state.running = undefined;
-  return outcome;
-}
-
-/** Counts and tells. After the outcome is pending: nothing that goes wrong in telling may lose it. */
-function report({ deps, snapshot, job }: Execution, outcome: Outcome): void {
-  const facts = { ...naming(snapshot), handler: job.id };
-  switch (outcome.kind) {
-    case 'ok':
-      deps.counters.successes++;
-      break;
-    case 'superseded':
-      deps.counters.superseded++;
-      break;
-    case 'temporary':
-      deps.counters.temporaryFailures++;
-      deps.logger.warn(`Handler "${job.id}" failed and is tried again`, { ...facts, ...outcome });
-      break;
-    case 'permanent':
-      deps.counters.permanentFailures++;
-      deps.logger.error(`Handler "${job.id}" failed for good on this input`, { ...facts, error: outcome.error });
-      break;
-  }
-}
-
-function naming({ name, uid, resourceVersion }: Snapshot): Record<string, unknown> {
-  return { name, uid, resourceVersion };
 }

@@ -1,5 +1,6 @@
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isComplete, isPlannedAt } from './jobs.ts';
+import type { Loop, LoopGuard } from './loop-guard.ts';
 import type { ObjectState } from './object-memory.ts';
 import { type HandlerRecord, isSettled, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
@@ -38,6 +39,8 @@ export interface HandlerStatus {
   readonly wakeWallMs: number | undefined;
   /** What `when`, `select`, `view` or the digest threw on the newest state: the handler cannot be called on it. */
   readonly fault: unknown;
+  /** Own writes call it again and again, so that it is slowed down: how often by now, and what differs each time (A8'). */
+  readonly loop: Loop | undefined;
 }
 
 /** Describes the newest known state; `undefined` if nothing lives under the name. */
@@ -46,7 +49,8 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   if (state === undefined || snapshot === undefined) return undefined;
   const isCurrent = state.memory?.uid === snapshot.uid;
   const doc = (isCurrent ? state.memory?.effective(state.name) : undefined) ?? emptyDocument(snapshot.uid, state.name);
-  const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc));
+  const guard = isCurrent ? state.memory?.guard : undefined;
+  const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc, guard));
   const inScope = statuses.filter((status) => status.inScope || status.fault !== undefined);
   return {
     name: snapshot.name,
@@ -61,17 +65,24 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   };
 }
 
-function statusesOf(handler: Handler, snapshot: Snapshot, doc: DocumentVersion): HandlerStatus[] {
+function statusesOf(
+  handler: Handler,
+  snapshot: Snapshot,
+  doc: DocumentVersion,
+  guard: LoopGuard | undefined,
+): HandlerStatus[] {
   const view = snapshot.viewOf(handler);
   const record = doc.record(handler.id);
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
   const isDone = isPlanned && isComplete(handler, doc, snapshot);
-  const parent = statusOf(handler.id, view, record, snapshot.faultOf(handler.id), isDone ? view.digest : undefined);
+  const { id } = handler;
+  const done = isDone ? view.digest : undefined;
+  const parent = statusOf(id, view, record, done, snapshot.faultOf(id), guard?.loopOf(id));
   const subs = (record?.plan ?? []).map((entry) => {
     const id = subRecordId(handler.id, entry.id);
     const subView = isPlanned ? snapshot.viewOfSub(handler, entry) : undefined;
-    return statusOf(id, subView, doc.record(id), snapshot.faultOf(id), undefined);
+    return statusOf(id, subView, doc.record(id), undefined, snapshot.faultOf(id), guard?.loopOf(id));
   });
   return [parent, ...subs];
 }
@@ -80,8 +91,9 @@ function statusOf(
   id: string,
   view: View | undefined,
   record: HandlerRecord | undefined,
-  fault: unknown,
   complete: string | undefined,
+  fault: unknown,
+  loop: Loop | undefined,
 ): HandlerStatus {
   const attempt = record?.attempt ?? undefined;
   return {
@@ -94,5 +106,6 @@ function statusOf(
     attempts: attempt?.failures ?? 0,
     wakeWallMs: attempt === undefined || attempt.wakeAtWallMs === 0 ? undefined : attempt.wakeAtWallMs,
     fault,
+    loop: loop && { episodes: loop.episodes, paths: loop.paths },
   };
 }

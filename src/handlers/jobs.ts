@@ -2,6 +2,7 @@ import type { DocumentVersion } from './document-version.ts';
 import { type HandlerRecord, isSettled, type PlanEntry, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { View } from './view.ts';
 
 /** One call to make: of a handler, or of a planned sub of it. */
 export interface Job {
@@ -17,6 +18,11 @@ export interface Job {
   readonly at: number;
   /** Of a sub in its plan; -1 for a handler. */
   readonly place: number;
+}
+
+/** What a job sees of a state; `undefined` if nothing. Of a sub with `select`, the value is with its function. */
+export function viewOn(snapshot: Snapshot, { handler, entry }: Job): View | undefined {
+  return entry === undefined ? snapshot.viewOf(handler) : snapshot.viewOfSub(handler, entry);
 }
 
 /** A parent's own call on this digest succeeded, so its plan is that of this digest. */

@@ -1,9 +1,10 @@
 import type { RunResult } from '../queue/keyed-queue.ts';
 import { Agenda } from './agenda.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
+import { diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
-import { isSameJob, type Job } from './jobs.ts';
+import { isSameJob, type Job, viewOn } from './jobs.ts';
 import { type ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -131,7 +132,29 @@ class Pass {
       return 'again';
     }
     memory.restarts = 0;
+    this.#guard(job);
     return 'carried';
+  }
+
+  /** Counts the episode that begins; one that own writes have brought about again and again is told of (A8'). */
+  #guard(job: Job): void {
+    const { guard, doc } = this.#memory;
+    const { clock, counters, logger } = this.#deps;
+    const record = doc?.record(job.id);
+    const paths = (): readonly string[] =>
+      diffViews(doc?.baseOf(record), viewOn(this.#snapshot, job)?.value).map(({ path }) => path);
+    const loop = guard.begun(job, record?.episode ?? 0, clock.now(), job.handler.backoff, paths);
+    if (loop === undefined) return;
+    counters.loops++;
+    const { name, uid, resourceVersion } = this.#snapshot;
+    logger.warn(`Handler "${job.id}" is called again and again for what handlers write: it is slowed down`, {
+      name,
+      uid,
+      resourceVersion,
+      handler: job.id,
+      episodes: loop.episodes,
+      paths: loop.paths,
+    });
   }
 
   async #execute(job: Job, forced: boolean): Promise<void> {

@@ -60,6 +60,8 @@ export interface Attempt {
   readonly wakeAtWallMs: number;
   /** The wait before the next call as it was meant, in ms; 0 without one. */
   readonly delayMs: number;
+  /** The digest that the episode began with, where patches of its calls have moved it since; part of the key (A13'). */
+  readonly opened?: string;
 }
 
 /** A sub-handler as planned. Everything needed to tell, without its function, whether it is due. */

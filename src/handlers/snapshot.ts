@@ -24,20 +24,22 @@ export class Snapshot {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  readonly #object: unknown;
   readonly #rules: ViewRules;
+  readonly #source: SourceObject;
+  readonly #isUnfiltered: boolean;
   readonly #views = new Map<string, View | undefined>();
   readonly #subViews = new WeakMap<PlanEntry, View>();
   readonly #faults = new Map<string, unknown>();
   #default: View | undefined;
 
-  constructor(source: SourceObject, rules: ViewRules) {
+  constructor(source: SourceObject, rules: ViewRules, isUnfiltered = false) {
     this.name = source.name;
     this.uid = source.uid;
     this.resourceVersion = source.resourceVersion;
     this.deleting = source.deleting;
-    this.#object = source.object;
     this.#rules = rules;
+    this.#source = source;
+    this.#isUnfiltered = isUnfiltered;
   }
 
   /**
@@ -45,7 +47,15 @@ export class Snapshot {
    * are copied for everybody who asks (I5').
    */
   get object(): unknown {
-    return handOut(this.#object);
+    return handOut(this.#source.object);
+  }
+
+  /**
+   * This state with another content, in the scope of every handler: what it would be if nobody but the caller wrote. Who
+   * takes the object out of its own scope by a patch has handled what it would see there all the same (A8').
+   */
+  patched(object: unknown): Snapshot {
+    return new Snapshot({ ...this.#source, object }, this.#rules, true);
   }
 
   /** What a handler sees; `undefined` if the object is not for it. */
@@ -77,7 +87,7 @@ export class Snapshot {
   }
 
   #makeView(handler: Handler): View | undefined {
-    if (handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
+    if (!this.#isUnfiltered && handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
     if (handler.select !== undefined) return viewOfData(handler.select(this.object));
     this.#default ??= this.#rules.defaultView(this.object);

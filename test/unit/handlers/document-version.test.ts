@@ -6,11 +6,11 @@ import { type Attempt, isSettled } from '../../../src/handlers/record.ts';
 function drawn(): DocumentVersion {
   return emptyDocument('u', 'o')
     .openAttempt('deploy', 'C')
-    .settleAttempt('deploy', 1, ok('C'))
+    .settleAttempt('deploy', 1, 'C', ok('C'))
     .adoptPlan('deploy', [{ id: 'a', args: 1 }])
     .markDone('deploy', 'C', 'view C')
     .openAttempt('scale', 'A')
-    .settleAttempt('scale', 2, ok('A'))
+    .settleAttempt('scale', 2, 'A', ok('A'))
     .markDone('scale', 'A', 'view A')
     .openAttempt('scale', 'B');
 }
@@ -49,7 +49,7 @@ describe('the versions of a document', () => {
 
   it("keep the episode and the count of an open attempt that is opened again, and begin anew otherwise (A4', A13')", () => {
     const failed: Attempt = { digest: 'B', state: 'open', failures: 2, wakeAtWallMs: 9, delayMs: 9 };
-    const doc = drawn().settleAttempt('scale', 3, failed);
+    const doc = drawn().settleAttempt('scale', 3, failed.digest, failed);
     expect(doc.openAttempt('scale', 'B').record('scale')).toEqual({ attempt: failed, done: 'A', at: 4, episode: 3 });
     expect(doc.openAttempt('scale', 'A').record('scale')).toMatchObject({
       attempt: { digest: 'A', failures: 0 },
@@ -61,16 +61,16 @@ describe('the versions of a document', () => {
 
   it('take an outcome only for the attempt it belongs to, and twice is once', () => {
     const doc = drawn();
-    expect(doc.settleAttempt('scale', 2, ok('B'))).toBe(doc);
-    expect(doc.settleAttempt('scale', 3, ok('A'))).toBe(doc);
-    expect(doc.settleAttempt('gone', 3, ok('B'))).toBe(doc);
-    const once = doc.settleAttempt('scale', 3, ok('B'));
-    expect(once.settleAttempt('scale', 3, ok('B')).toDocument()).toEqual(once.toDocument());
+    expect(doc.settleAttempt('scale', 2, 'B', ok('B'))).toBe(doc);
+    expect(doc.settleAttempt('scale', 3, 'A', ok('A'))).toBe(doc);
+    expect(doc.settleAttempt('gone', 3, 'B', ok('B'))).toBe(doc);
+    const once = doc.settleAttempt('scale', 3, 'B', ok('B'));
+    expect(once.settleAttempt('scale', 3, 'B', ok('B')).toDocument()).toEqual(once.toDocument());
   });
 
   it("count a retry without an intent as a turn (A5')", () => {
     const later = drawn().openAttempt('other', 'X');
-    expect(later.settleAttempt('scale', 3, ok('B')).record('scale')).toMatchObject({ at: 5, episode: 3 });
+    expect(later.settleAttempt('scale', 3, 'B', ok('B')).record('scale')).toMatchObject({ at: 5, episode: 3 });
   });
 
   it("have the subs of the plan; new ones stand at the tick of their adoption (A5', A9'e)", () => {
