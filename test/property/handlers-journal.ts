@@ -17,8 +17,16 @@ export interface CallEntry {
   readonly attempt: number;
   readonly retries: number;
   readonly isRebuild: boolean;
-  /** What the ledger is to hold for it. */
+  /** What the ledger is to hold for it: what it saw, without the places that it writes itself. */
   readonly input: string;
+  /** It may be taken back after its end, since the object has changed (`ifUnchanged`). */
+  readonly isRevocable: boolean;
+}
+
+/** What a handler has seen to, when its own patches are applied (A8'). */
+export interface Seen {
+  readonly digest: string;
+  readonly view: unknown;
 }
 
 export type Ending = 'ok' | 'temporary' | 'permanent' | 'superseded';
@@ -87,7 +95,7 @@ export class Journal {
       this.violate("I3'/I8'", `${where}: called again without another digest in between`);
     }
     const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
-    if (episode.crashes === 0 && call.attempt !== episode.settled) {
+    if (!call.isRevocable && episode.crashes === 0 && call.attempt !== episode.settled) {
       this.violate("A4'", `${where}: attempt ${call.attempt} after ${episode.settled} settled calls of the episode`);
     }
     this.#open.set(call.uid, call);
@@ -101,18 +109,20 @@ export class Journal {
   }
 
   /** A call ends in a process that lives. */
-  end(call: CallEntry, ending: Ending, didEffect: boolean): void {
+  end(call: CallEntry, ending: Ending, didEffect: boolean, seen: Seen): void {
     if (call.isRebuild) return;
     const who = `${call.uid} ${call.id}`;
     this.#open.delete(call.uid);
     if (ending === 'ok') {
       if (didEffect) this.ledger.set(who, { input: call.input, partial: false });
       this.#doneKeys.add(call.key);
-      this.#lastOk.set(who, call.digest);
+      this.#lastOk.set(who, seen.digest);
     }
     if (ending === 'superseded') return;
     const isFinal = ending !== 'temporary' || call.attempt + 1 > call.retries;
-    if (isFinal) this.#settled.set(`${call.process} ${who}`, call.digest);
+    this.#views.set(`${who} ${seen.digest}`, textOf(seen.view));
+    if (call.isRevocable) return;
+    if (isFinal) this.#settled.set(`${call.process} ${who}`, seen.digest);
     const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
     episode.settled++;
     this.#episodes.set(call.key, episode);

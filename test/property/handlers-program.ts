@@ -12,6 +12,14 @@ export interface HandlerPlan {
   readonly obeysSignal: boolean;
   /** Of a parent: which subs for which view, by number; `undefined` for a leaf. */
   readonly subs: readonly (readonly SubPlan[])[] | undefined;
+  readonly writes: WritePlan | undefined;
+}
+
+/** What a handler writes, in a place of its own within `spec`; all writes together have a fixed point. */
+export interface WritePlan {
+  /** A note of a failure, too. */
+  readonly onFailure: boolean;
+  readonly ifUnchanged: boolean;
 }
 
 export interface SubPlan {
@@ -20,6 +28,7 @@ export interface SubPlan {
   readonly field: string | undefined;
   readonly selects: boolean;
   readonly retries: number;
+  readonly writes: WritePlan | undefined;
 }
 
 export type Step =
@@ -40,7 +49,7 @@ export interface Program {
 }
 
 /** `kind` is bookkeeping in a whole object and nowhere else: a part that is hashed as an object would miss it. */
-const VIEWS = [undefined, 'spec.a', 'spec.kind', 'status.x', 'spec'];
+const VIEWS = [undefined, undefined, 'spec.a', 'spec.kind', 'status.x', 'spec', 'spec', 'spec.w-h0'];
 /** Small, so that A, B, A is common. */
 const VALUES = 3;
 
@@ -67,13 +76,16 @@ export function createProgram(seed: number): Program {
 
 function createHandler(random: Random, id: string): HandlerPlan {
   const isParent = random() < 0.35;
+  const field = pick(random, VIEWS);
   return {
     id,
-    field: pick(random, VIEWS),
+    // Who saw nothing but what it writes itself would have no input.
+    field: field === `spec.w-${id}` ? 'spec' : field,
     onlyLabelled: random() < 0.25,
     retries: below(random, 4),
     callMsMax: pick(random, [0, 20, 100]),
     obeysSignal: random() < 0.3,
+    writes: createWrites(random),
     subs: isParent ? Array.from({ length: VALUES }, () => createSubs(random)) : undefined,
   };
 }
@@ -84,8 +96,13 @@ function createSubs(random: Random): SubPlan[] {
     const args = random() < 0.5 ? undefined : below(random, 2);
     // The same for every view: a sub that keeps its input over two plans keeps its episode, and so its budget.
     const field = index === 1 ? 'status.x' : undefined;
-    return [{ id, args, field, selects: index === 2, retries: index }];
+    return [{ id, args, field, selects: index === 2, retries: index, writes: createWrites(random) }];
   });
+}
+
+function createWrites(random: Random): WritePlan | undefined {
+  if (random() < 0.65) return undefined;
+  return { onFailure: random() < 0.5, ifUnchanged: random() < 0.2 };
 }
 
 function createStep(random: Random, names: readonly string[]): Step {

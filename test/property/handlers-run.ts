@@ -1,8 +1,5 @@
-import { createEssenceHasherWith } from '../../src/core/essence-hasher.ts';
-import { coreModule } from '../../src/core/module.ts';
-import type { CallContext, HandlerContext } from '../../src/handlers/context.ts';
+import type { CallContext, HandlerContext, SubContext } from '../../src/handlers/context.ts';
 import { type Controller, createController } from '../../src/handlers/controller.ts';
-import { parsePath, valueAt } from '../../src/handlers/path.ts';
 import { createMemoryProgress } from '../../src/handlers/progress.ts';
 import { digestOfSub, digestOfView } from '../../src/handlers/view.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
@@ -18,10 +15,24 @@ import type { SourceObject } from '../../src/types/source.ts';
 import { sleep, type Thing } from '../unit/handlers/harness.ts';
 import { type CallEntry, type Ending, Journal, textOf } from './handlers-journal.ts';
 import { below, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
+import {
+  entryOf,
+  inputOf,
+  isLabelled,
+  isRevocable,
+  kubernetes,
+  numberOf,
+  seenBy,
+  subInput,
+  subOptions,
+  subsOf,
+  subView,
+  TIMEOUT_MS,
+  type Writer,
+  writeBy,
+} from './handlers-views.ts';
 import { type Fate, Process } from './handlers-world.ts';
 
-const kubernetes = createEssenceHasherWith(coreModule());
-const TIMEOUT_MS = 300;
 const QUIET_LIMIT_MS = 600_000;
 
 /** What a program came to. */
@@ -159,6 +170,8 @@ class ProgramRun {
       staleListRate: hostility * 2,
       readErrorRate: hostility / 2,
       readDelayMsMax: hostility * 50,
+      patchErrorRate: hostility,
+      patchDelayMsMax: hostility * 100,
     };
   }
 
@@ -178,7 +191,11 @@ class ProgramRun {
   #start(): { process: Process; controller: Controller<Thing> } {
     const process = new Process(++this.#number, this.#clock);
     const controller = createController<Thing>({
-      source: process.source(this.#source),
+      source: process.source(
+        this.#source,
+        () => this.#fate(),
+        (text) => this.journal.violate("I12'", text),
+      ),
       progress: process.progress(this.journal.store(this.#progress), () => this.#fate()),
       essence: kubernetes,
       clock: process.clock,
@@ -227,61 +244,60 @@ class ProgramRun {
 
   #handle(process: Process, plan: HandlerPlan, context: HandlerContext<Thing>): Promise<void> {
     const view = seenBy(plan, context.object);
-    const call = this.#entry(
-      process,
-      context,
-      plan.id,
-      digestOfView(view),
-      textOf(view),
-      plan.retries,
-      context.rebuild,
-    );
+    const writer: Writer = {
+      id: plan.id,
+      writes: plan.writes,
+      value: numberOf(view),
+      look: (object) => seenBy(plan, object),
+    };
+    const entry = entryOf(process, context, {
+      id: plan.id,
+      digest: digestOfView(view),
+      input: inputOf(plan.id, view),
+      retries: plan.retries,
+      isRebuild: context.rebuild,
+      isRevocable: isRevocable(plan),
+    });
+    this.#checkAlive(process, entry);
     for (const sub of subsOf(plan, view)) {
-      context.sub(sub.id, subOptions(sub), (subContext) => {
-        const id = `${plan.id}/${sub.id}`;
-        const { digest, input } = subInput(sub, view, subContext.object);
-        if (textOf(subContext.args) !== textOf(sub.args))
-          this.journal.violate("A9'b", `${id}: args ${textOf(subContext.args)}`);
-        const entry = this.#entry(process, subContext, id, digest, input, sub.retries, false);
-        return this.#work(process, plan, entry, subContext);
-      });
+      context.sub(sub.id, subOptions(plan, sub), (subContext) => this.#handleSub(process, plan, sub, subContext));
     }
-    return this.#work(process, plan, call, context);
+    return this.#work(process, plan, entry, context, writer);
   }
 
-  #entry(
-    process: Process,
-    context: CallContext<Thing>,
-    id: string,
-    digest: string,
-    input: string,
-    retries: number,
-    isRebuild: boolean,
-  ): CallEntry {
-    const { uid, idempotencyKey: key, object, old, cause, attempt } = context;
-    const version = Number(context.resourceVersion);
-    if (process.buried.has(uid)) this.journal.violate("I12'", `${uid} ${id}: called after its deletion was seen`);
-    return {
-      process: process.number,
-      uid,
-      id,
-      digest,
-      key,
-      version,
-      object,
-      view: context.new,
-      old,
-      cause,
-      attempt,
-      retries,
-      isRebuild,
-      input,
+  #handleSub(process: Process, plan: HandlerPlan, sub: SubPlan, context: SubContext<Thing>): Promise<void> {
+    const id = `${plan.id}/${sub.id}`;
+    const { digest, input } = subInput(plan, sub, context.object);
+    if (textOf(context.args) !== textOf(sub.args)) this.journal.violate("A9'b", `${id}: args ${textOf(context.args)}`);
+    const facts = { id, digest, input, retries: sub.retries, isRebuild: false, isRevocable: isRevocable(sub) };
+    const entry = entryOf(process, context, facts);
+    this.#checkAlive(process, entry);
+    const { object } = context;
+    const writer: Writer = {
+      id: `${plan.id}-${sub.id}`,
+      writes: sub.writes,
+      value: 1,
+      // A selection stays as it is for as long as the plan.
+      look: (after) => subView(plan, sub, sub.selects ? object : after),
+      digestOn: (seen) => digestOfSub(seen, sub.args),
     };
+    return this.#work(process, plan, entry, context, writer);
+  }
+
+  #checkAlive(process: Process, { uid, id }: CallEntry): void {
+    if (process.buried.has(uid)) this.journal.violate("I12'", `${uid} ${id}: called after its deletion was seen`);
   }
 
   /** The body of every handler: takes its time, does its effect, and ends as chance has it. */
-  async #work(process: Process, plan: HandlerPlan, call: CallEntry, { signal }: CallContext): Promise<void> {
+  async #work(
+    process: Process,
+    plan: HandlerPlan,
+    call: CallEntry,
+    context: CallContext<Thing>,
+    writer: Writer,
+  ): Promise<void> {
     if (process.isDead) return new Promise(() => {});
+    const { signal } = context;
     const random = this.#random;
     const isFirst = this.journal.begin(call);
     const chance = random();
@@ -291,14 +307,16 @@ class ProgramRun {
       process.crash();
       return new Promise(() => {});
     }
+    const unwritten = { digest: call.digest, view: call.view };
     if (chance < 0.03) {
-      process.clock.after(TIMEOUT_MS - 1, () => this.journal.end(call, 'temporary', false));
+      process.clock.after(TIMEOUT_MS - 1, () => this.journal.end(call, 'temporary', false, unwritten));
       return new Promise(() => {});
     }
     if (durationMs > 0) await process.alive(sleep(this.#clock, durationMs));
     const end = (ending: Ending): void => {
       if (ending === 'ok' && isFirst) this.journal.effect(call);
-      this.journal.end(call, ending, isFirst);
+      const seen = ending === 'superseded' ? unwritten : writeBy(context, writer, ending, unwritten);
+      this.journal.end(call, ending, isFirst, seen);
     };
     if (plan.obeysSignal && signal.aborted) {
       end('superseded');
@@ -351,12 +369,12 @@ class ProgramRun {
     const view = seenBy(plan, object.object);
     const digest = digestOfView(view);
     const doc = this.journal.docs.get(object.uid);
-    this.#checkSettled(object, plan.id, digest, textOf(view));
+    this.#checkSettled(object, plan.id, digest, inputOf(plan.id, view));
     const record = doc?.records[plan.id];
     if (record?.attempt?.digest !== digest || record.attempt.state !== 'ok') return;
     const planned = subsOf(plan, view);
     for (const sub of planned) {
-      const { digest: subDigest, input } = subInput(sub, view, object.object);
+      const { digest: subDigest, input } = subInput(plan, sub, object.object);
       this.#checkSettled(object, `${plan.id}/${sub.id}`, subDigest, input);
     }
     const expected = planned.map(({ id }) => `${plan.id}/${id}`).sort();
@@ -391,44 +409,4 @@ class ProgramRun {
       this.journal.violate('state', `${uid} ${id}: ${JSON.stringify(status)}`);
     }
   }
-}
-
-function isLabelled(object: Thing): boolean {
-  return valueAt(object, ['metadata', 'labels', 'on']) === 1;
-}
-
-function seenBy(plan: HandlerPlan, object: Thing): unknown {
-  return plan.field === undefined
-    ? JSON.parse(kubernetes.canonicalize(object))
-    : valueAt(object, parsePath(plan.field));
-}
-
-/** A number for each view, so that a plan is a function of the view alone. */
-function subsOf({ subs }: HandlerPlan, view: unknown): readonly SubPlan[] {
-  let sum = 0;
-  for (const letter of textOf(view)) sum += letter.charCodeAt(0);
-  return subs?.[sum % subs.length] ?? [];
-}
-
-function subOptions(sub: SubPlan) {
-  return {
-    retries: sub.retries,
-    timeoutMs: TIMEOUT_MS,
-    ...(sub.args === undefined ? {} : { args: sub.args }),
-    ...(sub.field === undefined ? {} : { field: sub.field }),
-    ...(sub.selects ? { select: half } : {}),
-  };
-}
-
-/** Half of what there is to see, so that some changes of the parent's view are none for the sub. */
-function half(view: unknown): unknown {
-  return textOf(view).length % 2 === 0 ? textOf(view).slice(0, 8) : (valueAt(view, ['a']) ?? null);
-}
-
-function subInput(sub: SubPlan, view: unknown, object: Thing): { digest: string; input: string } {
-  const seen = sub.field !== undefined ? valueAt(object, parsePath(sub.field)) : sub.selects ? half(view) : view;
-  return {
-    digest: digestOfSub(seen, sub.args),
-    input: textOf([seen ?? 'undefined', sub.args ?? 'undefined']),
-  };
 }
