@@ -1,4 +1,4 @@
-import { LimitExceededError } from '../types/errors.ts';
+import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
 import type { Patch } from '../types/patch.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { CallContext, HandlerContext, PatchOptions, SubContext, SubFunction } from './context.ts';
@@ -7,7 +7,7 @@ import type { SubOptions } from './options.ts';
 import type { PatchCollector } from './patch-collector.ts';
 import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
-import type { SubHandler } from './registry.ts';
+import type { Handler, SubHandler } from './registry.ts';
 import { digestOfSub, ownData } from './view.ts';
 
 /** Most sub-handlers that one call may register. */
@@ -25,7 +25,7 @@ class Call implements CallContext {
   readonly resourceVersion: string;
   readonly old: unknown;
   readonly new: unknown;
-  readonly cause: 'create' | 'update';
+  readonly cause: CallContext['cause'];
   readonly attempt: number;
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
@@ -75,19 +75,22 @@ export class SubCall extends Call implements SubContext {
 export class HandlerCall extends Call implements HandlerContext {
   readonly rebuild: boolean;
   readonly #handlerId: string;
+  readonly #isParent: boolean;
   readonly #subs = new Map<string, SubHandler>();
   readonly #plan: PlanEntry[] = [];
   #sealed = false;
 
-  constructor(facts: CallFacts, handlerId: string, rebuild: boolean) {
+  constructor(facts: CallFacts, { id, kind }: Handler, rebuild: boolean) {
     super(facts);
     this.rebuild = rebuild;
-    this.#handlerId = handlerId;
+    this.#handlerId = id;
+    this.#isParent = kind === 'change';
     Object.freeze(this);
   }
 
   sub(id: string, options: SubOptions, fn: SubFunction<never>): void {
     const action = `register sub-handler "${id}" of "${this.#handlerId}"`;
+    if (!this.#isParent) throw new UnsupportedError(action, 'a sub-handler below a handler of this kind');
     checkId(action, id);
     checkNames(action, options, SUB_NAMES);
     checkAttempts(action, options);

@@ -56,6 +56,7 @@ const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'concurrency',
   'drainMs',
   'essence',
+  'finalizer',
   'logger',
   'policy',
   'progress',
@@ -92,6 +93,10 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   }
   if (concurrency !== undefined && !isCount(concurrency)) {
     throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);
+  }
+  const { finalizer } = options;
+  if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
+    throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
   }
   if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0)) {
     throw new RangeError(`Cannot ${action}: drainMs must be at least 0, got ${drainMs}`);

@@ -1,10 +1,9 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
-import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
-import { isInPlan, isPlannedAt, isSameJob, type Job } from './jobs.ts';
+import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
+import { isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
 import type { ObjectState, SentWrite, UidMemory } from './object-memory.ts';
 import { landOwnWrite } from './own-write.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
-import { isSettled } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Conflicts in a row on one document before the pass gives up for a while. */
@@ -58,11 +57,11 @@ export async function commit(
       memory.pending = undefined;
       return 'superseded';
     }
-    const opened = carry ? settled.openAttempt(intent.job.id, intent.job.digest) : settled;
+    const opened = carry ? open(settled, intent.job) : settled;
     // `isWanted` has refused a state below the version in the document, so this never goes back.
     const version = carry ? intent.snapshot.resourceVersion : settled.header.resourceVersion;
     const next = opened.written(deps.nextWriteId(), version);
-    const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job.id) : undefined };
+    const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job) : undefined };
     if (await write(deps, state, memory, next, sent)) return carry ? 'carried' : 'superseded';
   }
   throw new InvariantError(
@@ -108,10 +107,11 @@ export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemo
 function isWanted(deps: PassDeps, state: ObjectState, doc: DocumentVersion, intent: Intent): boolean {
   const { job, snapshot, forced } = intent;
   const newest = state.newest;
-  if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting) return false;
+  if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting !== snapshot.deleting) return false;
   if (isOlder(deps, snapshot, doc)) return false;
   if (!forced && !isSameJob(job, newest)) return false;
-  if (isSettled(doc.record(job.id), job.digest)) return false;
+  if (isDone(job, doc.record(job.id))) return false;
+  if (job.retires) return mayRetire(doc, job.handler, snapshot);
   if (job.entry === undefined) return true;
   const parent = doc.record(job.handler.id);
   return isPlannedAt(parent, job.handlerDigest) && isInPlan(parent?.plan, job.entry.id);
@@ -123,6 +123,13 @@ export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: DocumentVersion
   return resourceVersion !== '' && deps.source.compare(snapshot.resourceVersion, resourceVersion) < 0;
 }
 
-function episodeOf(doc: DocumentVersion, id: string): { readonly id: string; readonly episode: number } {
-  return { id, episode: doc.record(id)?.episode ?? 0 };
+function open(doc: DocumentVersion, { id, digest, handler, entry, retires }: Job): DocumentVersion {
+  if (retires) return doc.openRetirement(id);
+  const isRetirable = entry !== undefined && handler.retire !== undefined;
+  return doc.openAttempt(id, digest, isRetirable ? triedOf(entry.args) : undefined);
+}
+
+function episodeOf(doc: DocumentVersion, { id, retires }: Job): { readonly id: string; readonly episode: number } {
+  const record = doc.record(id);
+  return { id, episode: (retires ? record?.retirement?.episode : record?.episode) ?? 0 };
 }

@@ -7,6 +7,9 @@ export type HandlerFunction<T = unknown> = (context: HandlerContext<T>) => Promi
 /** Like {@link HandlerFunction}. */
 export type SubFunction<T = unknown> = (context: SubContext<T>) => Promise<void> | void;
 
+/** Like {@link HandlerFunction}; a `PermanentError` is an error like any other, since a call to undo cannot be given up. */
+export type RetireFunction<T = unknown> = (context: RetireContext<T>) => Promise<void> | void;
+
 /** What every call is told. All of it belongs to one state of the object, and is frozen; bytes in it are the call's own. */
 export interface CallContext<T = unknown> {
   /** The whole object, as of `resourceVersion`. Parts outside the handler's view may be older than the newest state. */
@@ -20,8 +23,8 @@ export interface CallContext<T = unknown> {
   readonly new: unknown;
   /** What differs between `old` and `new`; computed on first use. */
   readonly diff: readonly Difference[];
-  /** `create` until the handler's first success for this uid. */
-  readonly cause: 'create' | 'update';
+  /** `create` until the handler's first success for this uid, `delete` for handlers of that kind. */
+  readonly cause: 'create' | 'update' | 'delete';
   /** Failed attempts on this input so far; 0 at first. Crashes are not counted. */
   readonly attempt: number;
   /**
@@ -110,4 +113,21 @@ export interface SubContext<T = unknown> extends CallContext<T> {
   readonly parentId: string;
   /** As registered, frozen. */
   readonly args: unknown;
+}
+
+/** What a `retire` hook is called with. */
+export interface RetireContext<T = unknown>
+  extends Pick<
+    CallContext<T>,
+    'object' | 'uid' | 'name' | 'resourceVersion' | 'attempt' | 'idempotencyKey' | 'signal'
+  > {
+  /** Of the sub, as it was registered. */
+  readonly id: string;
+  readonly parentId: string;
+  /**
+   * The args of every attempt that was begun since the last success, and of that success, the latest at the end: any of
+   * them may have taken effect. `undefined` stands for an attempt without args. Frozen; at most 1000 different ones are
+   * remembered, then the oldest is forgotten.
+   */
+  readonly tried: readonly unknown[];
 }

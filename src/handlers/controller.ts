@@ -19,7 +19,7 @@ import type { ControllerOptions, HandlerOptions } from './options.ts';
 import { runPass } from './pass.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
 import { createMemoryProgress } from './progress.ts';
-import { Registry } from './registry.ts';
+import { type HandlerKind, Registry } from './registry.ts';
 import { Sweeper } from './sweeper.ts';
 import { defaultViewBy } from './view.ts';
 
@@ -53,7 +53,7 @@ export interface Controller<T = unknown> {
    * @throws RangeError for retries, timeouts or backoff out of range.
    * @throws UnsupportedError for any other kind.
    */
-  on(kind: 'change', options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
+  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
   /**
    * Works until the signal aborts, then drains: running calls get the abort, their outcomes are still recorded, and
    * after `drainMs` at the latest it resolves. Call once. Rejects, drained as well, when the source fails for good.
@@ -177,7 +177,10 @@ class ObjectController<T> implements Controller<T> {
     this.#drainMs = options.drainMs ?? 5000;
     const random = options.random ?? systemRandom;
     const { source } = options;
-    this.#registry = new Registry(resolveBackoff(options.backoff));
+    this.#registry = new Registry(
+      resolveBackoff(options.backoff),
+      source.hasFinalizers === true && source.patch !== undefined,
+    );
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
       {
@@ -216,7 +219,7 @@ class ObjectController<T> implements Controller<T> {
     });
   }
 
-  on(kind: 'change', options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
+  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
     if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
     this.#registry.add(kind, options, fn);
   }
@@ -284,6 +287,7 @@ class ObjectController<T> implements Controller<T> {
       source: options.source,
       progress: options.progress ?? createMemoryProgress(),
       handlers: this.#registry.handlers,
+      finalizer: options.finalizer ?? 'plimsoll.dev/handlers',
       policy: options.policy ?? 'supersede',
       clock: this.#clock,
       pacer: this.#pacer,

@@ -1,4 +1,14 @@
-import { type Attempt, type HandlerRecord, type PlanEntry, type ProgressDocument, subRecordId } from './record.ts';
+import { equalData } from './diff.ts';
+import {
+  type Attempt,
+  type HandlerRecord,
+  type PlanEntry,
+  type ProgressDocument,
+  type Retirement,
+  subRecordId,
+  type Tried,
+  wasOpened,
+} from './record.ts';
 import { type Changes, VersionedMap } from './versioned-map.ts';
 
 /** A document without its two tables. */
@@ -59,7 +69,7 @@ export class DocumentVersion {
    * Opens an attempt. An attempt already open on the digest keeps its episode and its count; any other digest, or a
    * settled one opened anew, begins an episode.
    */
-  openAttempt(id: string, digest: string): DocumentVersion {
+  openAttempt(id: string, digest: string, tried?: Tried): DocumentVersion {
     const tick = this.#header.tick + 1;
     const before = this.record(id);
     const goesOn = before?.attempt?.digest === digest && before.attempt.state === 'open';
@@ -68,6 +78,7 @@ export class DocumentVersion {
       attempt: goesOn && before.attempt !== null ? before.attempt : freshAttempt(digest),
       at: tick,
       episode: goesOn ? before.episode : tick,
+      ...(tried === undefined ? {} : { tried: withTried(before?.tried ?? [], tried) }),
     };
     return this.#with({ tick }, [[id, record]]);
   }
@@ -88,26 +99,69 @@ export class DocumentVersion {
   }
 
   /**
-   * Makes a plan the parent's own. Subs that stay keep their records, subs that left lose them (no retire hook yet), new
-   * ones stand in line from this tick on: from 0, plans with ever new ids would starve the old ones (A5').
+   * Makes a plan the parent's own. Subs that stay keep their records, new ones stand in line from this tick on: from 0,
+   * plans with ever new ids would starve the old ones (A5'). Subs that left lose their records; but if the parent has a
+   * hook, and they were ever opened, they are retired (A9'e). One that is back before it was is retired no more; if a call
+   * to retire it was opened, nobody knows what is left of its work, so it is to run again.
    */
-  adoptPlan(parentId: string, plan: readonly PlanEntry[]): DocumentVersion {
+  adoptPlan(parentId: string, plan: readonly PlanEntry[], canRetire: boolean): DocumentVersion {
     const parent = this.record(parentId);
     if (parent === undefined || (plan.length === 0 && parent.plan === undefined)) return this;
+    const { tick } = this.#header;
     const wanted = new Set(plan.map((entry) => subRecordId(parentId, entry.id)));
     const changes: [string, HandlerRecord | undefined][] = [];
     for (const entry of parent.plan ?? []) {
       const id = subRecordId(parentId, entry.id);
-      if (!wanted.has(id)) changes.push([id, undefined]);
+      if (!wanted.has(id)) changes.push([id, canRetire ? retired(this.record(id), entry) : undefined]);
     }
     for (const id of wanted) {
-      if (this.record(id) === undefined) {
-        changes.push([id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]);
-      }
+      const { retirement, ...record } = this.record(id) ?? { attempt: null, done: null, at: tick, episode: 0 };
+      if (this.record(id) === undefined) changes.push([id, record]);
+      else if (retirement?.episode === 0) changes.push([id, record]);
+      else if (retirement !== undefined)
+        changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
     }
     const { plan: _before, ...rest } = parent;
     changes.push([parentId, plan.length === 0 ? rest : { ...rest, plan }]);
     return this.#with({}, changes);
+  }
+
+  /** An empty plan for all of these parents: whatever their subs did is to be undone (A11'b). */
+  retireAll(parentIds: readonly string[]): DocumentVersion {
+    return parentIds.reduce<DocumentVersion>((doc, id) => doc.adoptPlan(id, [], true), this);
+  }
+
+  /** Ids of the records of subs of a parent that are to be retired. Looks at all records. */
+  retiring(parentId: string): readonly string[] {
+    const prefix = subRecordId(parentId, '');
+    return this.#records
+      .entries()
+      .flatMap(([id, { retirement }]) => (retirement !== undefined && id.startsWith(prefix) ? [id] : []));
+  }
+
+  /** Opens a call to retire a sub; nothing if it is to be retired no more. */
+  openRetirement(id: string): DocumentVersion {
+    const before = this.record(id);
+    if (before?.retirement === undefined) return this;
+    const tick = this.#header.tick + 1;
+    const episode = before.retirement.episode === 0 ? tick : before.retirement.episode;
+    return this.#with({ tick }, [[id, { ...before, at: tick, retirement: { ...before.retirement, episode } }]]);
+  }
+
+  /** Notes the outcome of a call to retire: the next one's time, or, `undefined`, the end of the record. */
+  settleRetirement(id: string, after: Retirement | undefined, episode: number): DocumentVersion {
+    const before = this.record(id);
+    if (before?.retirement === undefined || before.retirement.episode !== episode) return this;
+    if (after === undefined) return this.#with({}, [[id, undefined]]);
+    const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
+    return this.#with({ tick }, [[id, { ...before, at: tick, retirement: after }]]);
+  }
+
+  /** Notes that a sub has succeeded with these args: whatever it was opened with before is undone by that (A9'e). */
+  settleTried(id: string, tried: Tried): DocumentVersion {
+    const before = this.record(id);
+    if (before?.tried === undefined) return this;
+    return this.#with({}, [[id, { ...before, tried: [tried] }]]);
   }
 
   /** Notes a success that `old` may refer to from now on, with its view. */
@@ -197,4 +251,25 @@ export function versionOf(document: ProgressDocument): DocumentVersion {
 
 function freshAttempt(digest: string): Attempt {
   return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
+}
+
+/** A sub that leaves the plan, if there is anything to retire. */
+function retired(record: HandlerRecord | undefined, { args }: PlanEntry): HandlerRecord | undefined {
+  if (record === undefined || !wasOpened(record)) return undefined;
+  // Opened by a version without the hook: all that is known are the args of the plan.
+  const tried = record.tried ?? [triedOf(args)];
+  return { ...record, tried, retirement: { episode: 0, failures: 0, wakeAtWallMs: 0, delayMs: 0 } };
+}
+
+export function triedOf(args: unknown): Tried {
+  return args === undefined ? {} : { args };
+}
+
+/** Most args of one sub that are remembered. */
+export const TRIED_MAX = 1000;
+
+/** Each once, the last one at the end. At the bound the oldest goes. */
+function withTried(before: readonly Tried[], tried: Tried): readonly Tried[] {
+  const others = before.filter(({ args }) => !equalData(args, tried.args));
+  return [...(others.length < TRIED_MAX ? others : others.slice(1)), tried];
 }

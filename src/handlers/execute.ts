@@ -1,7 +1,7 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
-import type { DocumentVersion } from './document-version.ts';
+import { type DocumentVersion, triedOf } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
@@ -31,7 +31,7 @@ export async function executeHandler(execution: Execution): Promise<ExecutionRes
       apply: (doc) => {
         const settled = doc.settleAttempt(job.id, episode, job.digest, after);
         if (settled === doc || !isOk) return settled;
-        return completeParent(settled.adoptPlan(job.id, plan), job.handler, seen);
+        return completeParent(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), job.handler, seen);
       },
       replans: isOk && record?.plan !== undefined,
       write,
@@ -72,8 +72,9 @@ export async function executeSub(execution: Execution, entry: PlanEntry): Promis
       apply: (doc) => {
         const settled = doc.settleAttempt(job.id, episode, job.digest, after);
         if (settled === doc || outcome.kind === 'temporary') return settled;
-        const marked = outcome.kind === 'ok' ? settled.markDone(job.id, after.digest, viewIn(seen)) : settled;
-        return completeParent(marked, job.handler, seen);
+        if (outcome.kind === 'permanent') return completeParent(settled, job.handler, seen);
+        const done = settled.settleTried(job.id, triedOf(entry.args)).markDone(job.id, after.digest, viewIn(seen));
+        return completeParent(done, job.handler, seen);
       },
       replans: false,
       write,
@@ -124,7 +125,7 @@ async function rebuild(execution: Execution): Promise<void> {
   const stored = memory.doc?.record(handler.id)?.plan ?? [];
   if (digestOfView(stored) === digestOfView(plan)) return;
   memory.pending = {
-    apply: (doc) => completeParent(doc.adoptPlan(handler.id, plan), handler, snapshot),
+    apply: (doc) => completeParent(doc.adoptPlan(handler.id, plan, handler.retire !== undefined), handler, snapshot),
     replans: true,
   };
   memory.agenda = undefined;
@@ -142,7 +143,7 @@ async function callHandler(
   const asHandler = { ...execution, job: { ...job, id: handler.id, digest: job.handlerDigest } };
   const collector = new PatchCollector(handler.id, deps.source.patch !== undefined);
   const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal, collector);
-  const call = new HandlerCall(facts, handler.id, isRebuild);
+  const call = new HandlerCall(facts, handler, isRebuild);
   const result = await running.run(() => handler.fn(call), handler.timeoutMs, deps.clock);
   return { result, call, collector };
 }
@@ -172,7 +173,7 @@ function factsOf(
     resourceVersion: snapshot.resourceVersion,
     old,
     new: view,
-    cause: (record?.done ?? null) === null ? 'create' : 'update',
+    cause: job.handler.kind === 'delete' ? 'delete' : (record?.done ?? null) === null ? 'create' : 'update',
     attempt: attempt.failures,
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
     signal,

@@ -13,11 +13,14 @@ export interface ObjectStatus {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  /** Every handler and sub in scope has its final outcome on what it sees of the newest known state. */
+  /**
+   * Every handler and sub in scope has its final outcome on what it sees of the newest known state, and none is left to
+   * retire. Of an object that is deleting: the same of the handlers for deletions.
+   */
   readonly settled: boolean;
-  /** Every handler and sub in scope last *succeeded* on what it sees of the newest known state. */
+  /** The same, and each of them last *succeeded* on what it sees of the newest known state. */
   readonly succeeded: boolean;
-  /** Handlers in the order of registration, each followed by its planned subs. */
+  /** Handlers in the order of registration, each followed by its planned subs, and by those that it has to retire. */
   readonly handlers: readonly HandlerStatus[];
 }
 
@@ -27,8 +30,11 @@ export interface HandlerStatus {
   readonly inScope: boolean;
   /** Of what it sees of the newest known state; `undefined` out of scope. */
   readonly digest: string | undefined;
-  /** Of the last attempt; `new` before the first one. `open` covers running, waiting and interrupted attempts. */
-  readonly state: 'new' | 'open' | 'ok' | 'failed';
+  /**
+   * Of the last attempt; `new` before the first one. `open` covers running, waiting and interrupted attempts. `retiring`:
+   * a sub that has left the plan, and whose work is to be undone.
+   */
+  readonly state: 'new' | 'open' | 'ok' | 'failed' | 'retiring';
   /** The digest of the last attempt. */
   readonly attempted: string | undefined;
   /** The digest of the last success; for a parent, of the last one that all of its subs have followed. */
@@ -51,13 +57,17 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   const doc = (isCurrent ? state.memory?.effective(state.name) : undefined) ?? emptyDocument(snapshot.uid, state.name);
   const guard = isCurrent ? state.memory?.guard : undefined;
   const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc, guard));
-  const inScope = statuses.filter((status) => status.inScope || status.fault !== undefined);
+  const inScope = statuses.filter(
+    (status) => status.inScope || status.fault !== undefined || status.state === 'retiring',
+  );
   return {
     name: snapshot.name,
     uid: snapshot.uid,
     resourceVersion: snapshot.resourceVersion,
     deleting: snapshot.deleting,
-    settled: inScope.every(({ id, digest }) => digest !== undefined && isSettled(doc.record(id), digest)),
+    settled: inScope.every(
+      ({ id, digest, state }) => state !== 'retiring' && digest !== undefined && isSettled(doc.record(id), digest),
+    ),
     succeeded: inScope.every(
       ({ digest, succeeded, state }) => digest !== undefined && state === 'ok' && succeeded === digest,
     ),
@@ -71,7 +81,8 @@ function statusesOf(
   doc: DocumentVersion,
   guard: LoopGuard | undefined,
 ): HandlerStatus[] {
-  const view = snapshot.viewOf(handler);
+  // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
+  const view = snapshot.deleting === (handler.kind === 'delete') ? snapshot.viewOf(handler) : undefined;
   const record = doc.record(handler.id);
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
@@ -84,7 +95,18 @@ function statusesOf(
     const subView = isPlanned ? snapshot.viewOfSub(handler, entry) : undefined;
     return statusOf(id, subView, doc.record(id), undefined, snapshot.faultOf(id), guard?.loopOf(id));
   });
-  return [parent, ...subs];
+  const retiring = handler.retire === undefined ? [] : doc.retiring(handler.id);
+  return [parent, ...subs, ...retiring.map((id) => retiringStatus(id, doc.record(id)))];
+}
+
+function retiringStatus(id: string, record: HandlerRecord | undefined): HandlerStatus {
+  const { failures = 0, wakeAtWallMs = 0 } = record?.retirement ?? {};
+  return {
+    ...statusOf(id, undefined, record, undefined, undefined, undefined),
+    state: 'retiring',
+    attempts: failures,
+    wakeWallMs: wakeAtWallMs === 0 ? undefined : wakeAtWallMs,
+  };
 }
 
 function statusOf(

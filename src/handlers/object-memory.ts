@@ -4,7 +4,7 @@ import type { RunningCall } from './call.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { LoopGuard } from './loop-guard.ts';
 import type { OwnWrite } from './own-write.ts';
-import type { Attempt } from './record.ts';
+import type { Wait } from './record.ts';
 import type { SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -98,7 +98,7 @@ export class UidMemory {
    * and believed for at most the delay that was meant (A4'). Subs of a parent that cannot be rebuilt rest as long as that,
    * and a new episode of a handler in a loop waits for the guard (A8').
    */
-  wakeOf(id: string, attempt: Attempt | undefined, clock: Clock): number {
+  wakeOf(id: string, attempt: Wait | undefined, clock: Clock): number {
     const slash = id.indexOf('/');
     const restMs = slash < 0 ? 0 : (this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
     if (attempt === undefined) return Math.max(restMs, this.guard.wakeOf(id));

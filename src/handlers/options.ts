@@ -4,6 +4,7 @@ import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource } from '../types/source.ts';
+import type { RetireFunction } from './context.ts';
 import type { ProgressStore } from './progress.ts';
 
 /** Options of `createController`. */
@@ -37,6 +38,11 @@ export interface ControllerOptions<T = unknown> {
    * @default { baseMs: 500, factor: 2, maxMs: 60000, jitter: 0.2 }
    */
   readonly backoff?: BackoffOptions;
+  /**
+   * What keeps an object until its `delete` and `retire` handlers are done (A11'): one name for one controller.
+   * @default 'plimsoll.dev/handlers'
+   */
+  readonly finalizer?: string;
   /** How long `run` waits for running calls, and for a sweep of progress, after its signal, in ms. @default 5000 */
   readonly drainMs?: number;
   /** @default the platform's clock */
@@ -76,6 +82,12 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly when?: (object: T) => boolean;
   /** What is left out is as in the controller's. @default the controller's */
   readonly backoff?: BackoffOptions;
+  /**
+   * Undoes what a sub-handler did that the plan lacks now, or whose object is being deleted. Called with every args that
+   * an attempt of the sub began with since its last success, until it succeeds; without a hook, the record is dropped
+   * (A9'e). `timeoutMs` and `backoff` are those of the handler, `retries` is not. Needs finalizers of the source.
+   */
+  readonly retire?: RetireFunction<T>;
 }
 
 /** Options of `ctx.sub`. */

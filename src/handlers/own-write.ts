@@ -13,7 +13,7 @@ const CONFLICTS_MAX = 16;
 
 /**
  * - `landed`: the object has the patches, or had their effect already.
- * - `dropped`: the object is gone, or on its way out: nothing is written to it (A11'b).
+ * - `dropped`: the object is gone, or on its way out since the call: nothing is written to it (A11'b).
  * - `superseded`: the patches do not fit the newest state: the call counts for nothing, and is made again (A8').
  */
 export type WriteEnd = 'landed' | 'dropped' | 'superseded';
@@ -21,14 +21,17 @@ export type WriteEnd = 'landed' | 'dropped' | 'superseded';
 /** What a call has asked to be written, on its way into the object. */
 export class OwnWrite {
   readonly job: Job;
+  /** The call was one for the deletion of the object. */
+  readonly isDeleting: boolean;
   readonly collected: CollectedPatches;
   readonly #onEnd: (end: WriteEnd) => void;
   /** A patch whose answer got lost, and what the object is if it was applied. */
   doubt: { readonly resourceVersion: string; readonly object: unknown } | undefined;
   #hasEnded = false;
 
-  constructor(job: Job, collected: CollectedPatches, onEnd: (end: WriteEnd) => void) {
+  constructor(job: Job, isDeleting: boolean, collected: CollectedPatches, onEnd: (end: WriteEnd) => void) {
     this.job = job;
+    this.isDeleting = isDeleting;
     this.collected = collected;
     this.#onEnd = onEnd;
   }
@@ -85,7 +88,7 @@ async function land(deps: PassDeps, state: ObjectState, memory: UidMemory, write
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     if (deps.stopped.aborted) throw new ClosedError('patch an object');
     const base = state.newest;
-    if (base?.uid !== memory.uid || base.deleting) return 'dropped';
+    if (base?.uid !== memory.uid || base.deleting !== write.isDeleting) return 'dropped';
     if (write.hasMade(base)) return 'landed';
     if (ifUnchanged && !isSameJob(write.job, base)) return 'superseded';
     const object = tryApply(base, patches);

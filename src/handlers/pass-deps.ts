@@ -29,6 +29,8 @@ export interface PassDeps {
   readonly source: ObjectSource;
   readonly progress: ProgressStore;
   readonly handlers: readonly Handler[];
+  /** Keeps objects until they are cleaned up (A11'). */
+  readonly finalizer: string;
   readonly policy: 'supersede' | 'complete';
   readonly clock: Clock;
   /** Counts calls; the queue counts passes with the same one. */

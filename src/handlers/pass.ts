@@ -4,9 +4,11 @@ import { type CommitResult, commit, isOlder, reload } from './commit.ts';
 import { diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
+import { hold, isHeld, mustHold, release } from './finalizer.ts';
 import { isSameJob, type Job, viewOn } from './jobs.ts';
 import { type ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
+import { executeRetirement } from './retire.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** How often in a row a pass may begin anew on a newer state after it has opened an attempt (see `#begin`). */
@@ -76,8 +78,13 @@ class Pass {
   async run(): Promise<RunResult> {
     if (this.#memory.doc === undefined) await reload(this.#deps, this.#state, this.#memory);
     this.#memory.agenda?.begin();
+    if (this.#snapshot.deleting) this.#retireAll();
     const blocked = await this.#readFirst();
     if (blocked !== undefined) return blocked;
+    if (mustHold(this.#deps, this.#snapshot) && this.#isAlive() && !this.#deps.stopping.aborted) {
+      await hold(this.#deps, this.#state, this.#snapshot);
+      return 'again';
+    }
     while (!this.#deps.stopping.aborted && this.#isAlive()) {
       const job = this.#firstOn(this.#snapshot);
       if (job === undefined) break;
@@ -90,7 +97,33 @@ class Pass {
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
     if (this.#memory.pending !== undefined) await commit(this.#deps, this.#state, this.#memory, undefined);
+    if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
     return this.#next();
+  }
+
+  /** The object is on its way out: its plans are empty from now on (A11'b). Written with the next intent. */
+  #retireAll(): void {
+    const parents = this.#deps.handlers.filter(({ retire }) => retire !== undefined).map(({ id }) => id);
+    const memory = this.#memory;
+    const doc = this.#doc();
+    if (!isHeld(this.#deps, this.#snapshot) || doc.retireAll(parents) === doc) return;
+    const before = memory.pending;
+    memory.pending = {
+      apply: (stored) => (before?.apply(stored) ?? stored).retireAll(parents),
+      replans: true,
+      write: before?.write,
+    };
+    memory.agenda = undefined;
+  }
+
+  /** Nothing is left to do for the deletion of the object, and it is only kept for us (A11'c). */
+  #isCleanedUp(): boolean {
+    const newest = this.#state.newest;
+    if (newest !== this.#snapshot || !newest.deleting || !isHeld(this.#deps, newest)) return false;
+    if (this.#deps.stopping.aborted || this.#memory.pending !== undefined) return false;
+    if (this.#firstOn(newest) !== undefined) return false;
+    const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
+    return !hasHeld && wakeClockMs === Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -119,10 +152,7 @@ class Pass {
    */
   async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
     const memory = this.#memory;
-    const record = memory.doc?.record(job.id);
-    const isOpen = record?.attempt?.digest === job.digest && record.attempt.state === 'open';
-    const isOpenHere = isOpen && memory.opened.get(job.id) === record.episode;
-    if (memory.pending !== undefined || !isOpenHere) {
+    if (memory.pending !== undefined || !isOpenedBy(memory, job)) {
       const result = await commit(this.#deps, this.#state, memory, { job, snapshot: this.#snapshot, forced });
       if (result !== 'carried') return result;
     }
@@ -132,7 +162,7 @@ class Pass {
       return 'again';
     }
     memory.restarts = 0;
-    this.#guard(job);
+    if (!job.retires) this.#guard(job);
     return 'carried';
   }
 
@@ -168,12 +198,18 @@ class Pass {
       forced,
     };
     this.#called = true;
+    if (job.retires) {
+      await executeRetirement(execution);
+      this.#ran.add(job.id);
+      return;
+    }
     const result: ExecutionResult =
       entry === undefined ? await executeHandler(execution) : await executeSub(execution, entry);
     if (result === 'planned') {
       this.#hasPlanned = true;
       this.#memory.agenda?.addSubs(job.handler, this.#doc());
     }
+    if (entry === undefined) this.#memory.agenda?.addRetiring(job.handler, this.#doc());
     if (result === 'leaf') this.#hasLeaf = true;
     // A sub whose parent has just planned otherwise may be called in this pass, if it is still planned.
     if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(job.id);
@@ -184,10 +220,10 @@ class Pass {
     return (this.#deps.policy === 'complete' && this.#called) || (this.#hasPlanned && !this.#hasLeaf);
   }
 
-  /** The object of this pass still lives, as far as is known, and is not on its way out (A11'). */
+  /** The object of this pass still lives, as far as is known, and is not on its way out since the pass began (A11'). */
   #isAlive(): boolean {
     const newest = this.#state.newest;
-    return newest?.uid === this.#snapshot.uid && !newest.deleting;
+    return newest?.uid === this.#snapshot.uid && newest.deleting === this.#snapshot.deleting;
   }
 
   #newest(): Snapshot {
@@ -202,7 +238,10 @@ class Pass {
   #agendaOf(snapshot: Snapshot): Agenda {
     const memory = this.#memory;
     if (memory.agenda?.snapshot !== snapshot) {
-      const { handlers, clock } = this.#deps;
+      const { clock } = this.#deps;
+      // Who does not keep the object for a clean-up has no part in its deletion.
+      const isOurs = !snapshot.deleting || isHeld(this.#deps, snapshot);
+      const handlers = isOurs ? this.#deps.handlers : [];
       memory.agenda = new Agenda(snapshot, this.#doc(), handlers, (id, attempt) => memory.wakeOf(id, attempt, clock));
     }
     return memory.agenda;
@@ -216,12 +255,23 @@ class Pass {
   #next(): RunResult {
     const newest = this.#state.newest;
     if (newest === undefined || newest.uid !== this.#snapshot.uid) return 'again';
-    if (newest.deleting) return 'idle';
+    if (newest.deleting && !isHeld(this.#deps, newest)) return 'idle';
+    if (newest.deleting !== this.#snapshot.deleting || mustHold(this.#deps, newest)) return 'again';
     const isDue = this.#firstOn(newest) !== undefined;
     const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
     if (isDue || hasHeld) return 'again';
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
-    return 'idle';
+    // Held to the end: another state has come while the finalizer was to be removed.
+    return newest.deleting && !this.#deps.stopping.aborted ? 'again' : 'idle';
   }
+}
+
+/** An attempt that this process has opened: a retry of it needs no intent (A12'). */
+function isOpenedBy(memory: UidMemory, { id, digest, retires }: Job): boolean {
+  const record = memory.doc?.record(id);
+  const opened = memory.opened.get(id);
+  if (opened === undefined || record === undefined) return false;
+  if (retires) return record.retirement?.episode === opened;
+  return record.attempt?.digest === digest && record.attempt.state === 'open' && record.episode === opened;
 }

@@ -1,13 +1,19 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
-import type { HandlerFunction, SubFunction } from './context.ts';
+import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
 import type { HandlerOptions } from './options.ts';
 import { type Path, parsePath } from './path.ts';
+
+/** What a handler is called for. */
+export type HandlerKind = 'change' | 'delete';
+
+const KINDS: readonly string[] = ['change', 'delete'] satisfies readonly HandlerKind[];
 
 /** A registered handler, checked and with every default filled in. */
 export interface Handler {
   readonly id: string;
+  readonly kind: HandlerKind;
   /** Place in the order of registration: breaks ties (A5'). */
   readonly order: number;
   readonly path: Path | undefined;
@@ -17,6 +23,8 @@ export interface Handler {
   readonly timeoutMs: number | undefined;
   readonly backoff: Backoff;
   readonly fn: HandlerFunction;
+  /** Undoes the work of a sub that has left the plan (A9'e). */
+  readonly retire: RetireFunction | undefined;
 }
 
 /** What a parent registered by `ctx.sub`, with the function that no record can hold. */
@@ -30,15 +38,27 @@ export interface SubHandler {
   readonly fn: SubFunction;
 }
 
-const NAMES: readonly (keyof HandlerOptions)[] = ['id', 'field', 'select', 'when', 'backoff', 'retries', 'timeoutMs'];
+const NAMES: readonly (keyof HandlerOptions)[] = [
+  'id',
+  'field',
+  'select',
+  'when',
+  'backoff',
+  'retire',
+  'retries',
+  'timeoutMs',
+];
 
 /** The handlers of a controller. Closed when the controller starts. */
 export class Registry {
   readonly #handlers: Handler[] = [];
   readonly #backoff: Backoff;
+  readonly #canHold: boolean;
 
-  constructor(backoff: Backoff) {
+  /** `canHold`: objects of the source can be kept until the handlers for their deletion are done (A11'). */
+  constructor(backoff: Backoff, canHold: boolean) {
     this.#backoff = backoff;
+    this.#canHold = canHold;
   }
 
   /** In the order of registration. */
@@ -47,20 +67,31 @@ export class Registry {
   }
 
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
-    if (kind !== 'change') throw new UnsupportedError('register a handler', `the kind "${kind}"`);
+    if (!isKind(kind)) throw new UnsupportedError('register a handler', `the kind "${kind}"`);
     checkNames('register a handler', options, NAMES);
     const action = `register handler "${options.id}"`;
     checkId(action, options.id);
     checkAttempts(action, options);
     checkFunction(action, 'select', options.select);
     checkFunction(action, 'when', options.when);
+    checkFunction(action, 'retire', options.retire);
     if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
     if (this.#handlers.some(({ id }) => id === options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
     }
+    if (options.retire !== undefined && kind !== 'change') {
+      throw new TypeError(`Cannot ${action}: retire is for handlers that register sub-handlers`);
+    }
+    if ((kind === 'delete' || options.retire !== undefined) && !this.#canHold) {
+      throw new UnsupportedError(
+        action,
+        `${kind === 'delete' ? 'a deletion' : 'retire'} without finalizers of its source`,
+      );
+    }
     this.#handlers.push({
       id: options.id,
+      kind,
       order: this.#handlers.length,
       path: options.field === undefined ? undefined : parsePath(options.field),
       // The registry is the border between the caller's type of object and `unknown`: a source yields only the former.
@@ -70,6 +101,11 @@ export class Registry {
       timeoutMs: options.timeoutMs,
       backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
       fn: fn as HandlerFunction,
+      retire: options.retire as Handler['retire'],
     });
   }
+}
+
+function isKind(kind: string): kind is HandlerKind {
+  return KINDS.includes(kind);
 }

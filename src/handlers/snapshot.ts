@@ -24,6 +24,7 @@ export class Snapshot {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
+  readonly finalizers: readonly string[];
   readonly #rules: ViewRules;
   readonly #source: SourceObject;
   readonly #isUnfiltered: boolean;
@@ -37,6 +38,7 @@ export class Snapshot {
     this.uid = source.uid;
     this.resourceVersion = source.resourceVersion;
     this.deleting = source.deleting;
+    this.finalizers = source.finalizers ?? [];
     this.#rules = rules;
     this.#source = source;
     this.#isUnfiltered = isUnfiltered;
@@ -61,7 +63,7 @@ export class Snapshot {
   /** What a handler sees; `undefined` if the object is not for it. */
   viewOf(handler: Handler): View | undefined {
     if (this.#views.has(handler.id)) return this.#views.get(handler.id);
-    const view = this.#guard(handler.id, () => this.#makeView(handler));
+    const view = this.#guard(handler.id, () => digested(this.#makeView(handler), handler));
     this.#views.set(handler.id, view);
     return view;
   }
@@ -104,6 +106,19 @@ export class Snapshot {
       return undefined;
     }
   }
+}
+
+/** A deletion is handled once, whatever the object looks like by then. */
+const DELETION = 'deletion';
+
+function digested(view: View | undefined, { kind }: Handler): View | undefined {
+  if (view === undefined || kind === 'change') return view;
+  return {
+    get value() {
+      return view.value;
+    },
+    digest: DELETION,
+  };
 }
 
 /** What a filter says. A promise is no answer: taken for one, it would let every object in. */

@@ -51,7 +51,7 @@ export function judge(
   const seen = patched ?? snapshot;
   const after = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
   const tell = (kind: string): void => report(execution, kind === 'superseded' ? { kind } : outcome);
-  const write = patched === undefined ? undefined : new OwnWrite(job, collected, tell);
+  const write = patched === undefined ? undefined : new OwnWrite(job, snapshot.deleting, collected, tell);
   return { outcome, after, seen, write };
 }
 

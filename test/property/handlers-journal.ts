@@ -55,7 +55,7 @@ export class Journal {
   readonly #settled = new Map<string, string>();
   readonly #lastOk = new Map<string, string>();
   readonly #views = new Map<string, string>();
-  readonly #episodes = new Map<string, { settled: number; crashes: number }>();
+  readonly #episodes = new Map<string, { settled: number; crashes: number; isUnsure: boolean }>();
   readonly #open = new Map<string, CallEntry>();
   readonly #objects = new Map<string, unknown>();
   readonly #parents: ReadonlySet<string>;
@@ -94,8 +94,8 @@ export class Journal {
     if (this.#settled.get(`${call.process} ${who}`) === call.digest) {
       this.violate("I3'/I8'", `${where}: called again without another digest in between`);
     }
-    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
-    if (!call.isRevocable && episode.crashes === 0 && call.attempt !== episode.settled) {
+    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0, isUnsure: false };
+    if (!episode.isUnsure && episode.crashes === 0 && call.attempt !== episode.settled) {
       this.violate("A4'", `${where}: attempt ${call.attempt} after ${episode.settled} settled calls of the episode`);
     }
     this.#open.set(call.uid, call);
@@ -121,9 +121,12 @@ export class Journal {
     if (ending === 'superseded') return;
     const isFinal = ending !== 'temporary' || call.attempt + 1 > call.retries;
     this.#views.set(`${who} ${seen.digest}`, textOf(seen.view));
-    if (call.isRevocable) return;
+    if (call.isRevocable) {
+      this.#episodes.set(call.key, { settled: 0, crashes: 0, isUnsure: true });
+      return;
+    }
     if (isFinal) this.#settled.set(`${call.process} ${who}`, seen.digest);
-    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
+    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0, isUnsure: false };
     episode.settled++;
     this.#episodes.set(call.key, episode);
     if (episode.settled > call.retries + 1 + episode.crashes) {

@@ -57,7 +57,7 @@ describe("writes of somebody else (A12')", () => {
     const progress = interrupted(
       world,
       ({ records }) => records['p/b']?.attempt?.state === 'open',
-      (doc) => doc.adoptPlan('p', [{ id: 'a' }]),
+      (doc) => doc.adoptPlan('p', [{ id: 'a' }], false),
     );
     const life = await world.start(
       (controller) =>
@@ -84,14 +84,14 @@ describe('the memory of a uid', () => {
     const memory = new UidMemory('u');
     const doc = emptyDocument('u', 'o')
       .openAttempt('p', 'D')
-      .adoptPlan('p', [{ id: 'a' }, { id: 'b' }]);
+      .adoptPlan('p', [{ id: 'a' }, { id: 'b' }], false);
     const sent = (id: string) => ({ outcome: undefined, opened: { id, episode: 1 } });
     for (const id of ['p', 'p/a', 'p/b']) memory.wrote(doc, sent(id));
     memory.deadlines.set('p/a', { wakeAtWallMs: 1, deadlineClockMs: 1 });
     memory.spared.add('p/a');
     const outcome = { apply: (before: DocumentVersion) => before, replans: true };
     memory.pending = outcome;
-    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }]), { outcome, opened: undefined });
+    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }], false), { outcome, opened: undefined });
     expect([[...memory.opened.keys()], memory.deadlines.size, memory.spared.size]).toEqual([['p', 'p/b'], 0, 0]);
     expect(memory.pending).toBe(undefined);
   });

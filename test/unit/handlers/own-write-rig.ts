@@ -14,6 +14,7 @@ export function meddled(world: World, before: (patch: SourcePatch) => void | Pro
     list: (options) => source.list(options),
     watch: (options) => source.watch(options),
     get: (name, options) => source.get(name, options),
+    hasFinalizers: true,
     compare: (a, b) => source.compare(a, b),
     async patch(patch, options) {
       await before(patch);
