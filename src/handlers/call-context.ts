@@ -7,7 +7,7 @@ import type { SubOptions } from './options.ts';
 import type { PatchCollector } from './patch-collector.ts';
 import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
-import type { Handler, SubHandler } from './registry.ts';
+import { type Handler, isParental, type SubHandler } from './registry.ts';
 import { digestOfSub, ownData } from './view.ts';
 
 /** Most sub-handlers that one call may register. */
@@ -84,7 +84,7 @@ export class HandlerCall extends Call implements HandlerContext {
     super(facts);
     this.rebuild = rebuild;
     this.#handlerId = id;
-    this.#isParent = kind === 'change';
+    this.#isParent = isParental(kind);
     Object.freeze(this);
   }
 

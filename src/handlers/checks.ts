@@ -61,6 +61,7 @@ const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'policy',
   'progress',
   'random',
+  'recordTtlMs',
   'source',
   'view',
 ];
@@ -94,7 +95,10 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (concurrency !== undefined && !isCount(concurrency)) {
     throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);
   }
-  const { finalizer } = options;
+  const { finalizer, recordTtlMs } = options;
+  if (recordTtlMs !== undefined && !(typeof recordTtlMs === 'number' && recordTtlMs >= 0)) {
+    throw new RangeError(`Cannot ${action}: recordTtlMs must be at least 0, got ${recordTtlMs}`);
+  }
   if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
     throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
   }

@@ -60,9 +60,14 @@ export async function commit(
     const opened = carry ? open(settled, intent.job) : settled;
     // `isWanted` has refused a state below the version in the document, so this never goes back.
     const version = carry ? intent.snapshot.resourceVersion : settled.header.resourceVersion;
-    const next = opened.written(deps.nextWriteId(), version);
+    // Only along with something else: at rest nothing is written (I19').
+    const isTidy = memory.isTidied || settled.header.gen === 0;
+    const tidied = isTidy ? opened : opened.tidied(deps.handlerIds, deps.clock.wallTime(), deps.recordTtlMs);
+    const next = tidied.written(deps.nextWriteId(), version);
     const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job) : undefined };
-    if (await write(deps, state, memory, next, sent)) return carry ? 'carried' : 'superseded';
+    if (!(await write(deps, state, memory, next, sent))) continue;
+    memory.isTidied = true;
+    return carry ? 'carried' : 'superseded';
   }
   throw new InvariantError(
     `the progress of "${state.name}" met ${CONFLICTS_MAX} conflicts in a row; is its store shared?`,
@@ -125,8 +130,8 @@ export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: DocumentVersion
 
 function open(doc: DocumentVersion, { id, digest, handler, entry, retires }: Job): DocumentVersion {
   if (retires) return doc.openRetirement(id);
-  const isRetirable = entry !== undefined && handler.retire !== undefined;
-  return doc.openAttempt(id, digest, isRetirable ? triedOf(entry.args) : undefined);
+  if (entry === undefined) return doc.openAttempt(id, digest, { schema: handler.schema });
+  return doc.openAttempt(id, digest, { tried: handler.retire === undefined ? undefined : triedOf(entry.args) });
 }
 
 function episodeOf(doc: DocumentVersion, { id, retires }: Job): { readonly id: string; readonly episode: number } {

@@ -23,8 +23,8 @@ export interface CallContext<T = unknown> {
   readonly new: unknown;
   /** What differs between `old` and `new`; computed on first use. */
   readonly diff: readonly Difference[];
-  /** `create` until the handler's first success for this uid, `delete` for handlers of that kind. */
-  readonly cause: 'create' | 'update' | 'delete';
+  /** For a handler of changes `create` until its first success for this uid, then `update`; else the kind of the handler. */
+  readonly cause: 'create' | 'update' | 'resume' | 'delete';
   /** Failed attempts on this input so far; 0 at first. Crashes are not counted. */
   readonly attempt: number;
   /**

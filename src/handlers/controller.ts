@@ -138,6 +138,8 @@ interface IdleWaiter {
   readonly reject: (reason: unknown) => void;
 }
 
+const WEEK_MS = 604_800_000;
+
 /** Between two lists of the source. */
 const RELIST_BACKOFF: Backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0.2 };
 
@@ -177,6 +179,7 @@ class ObjectController<T> implements Controller<T> {
     this.#drainMs = options.drainMs ?? 5000;
     const random = options.random ?? systemRandom;
     const { source } = options;
+    const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
     this.#registry = new Registry(
       resolveBackoff(options.backoff),
       source.hasFinalizers === true && source.patch !== undefined,
@@ -184,6 +187,7 @@ class ObjectController<T> implements Controller<T> {
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
       {
+        process,
         // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
         defaultView: defaultViewBy(options.view as ((object: unknown) => unknown) | undefined, options.essence),
         onFault: (snapshot, id, error) => {
@@ -209,7 +213,7 @@ class ObjectController<T> implements Controller<T> {
         this.#logger.error('Cannot work on an object', { name, error, delayMs });
       },
     });
-    this.#deps = this.#passDeps(options, random);
+    this.#deps = this.#passDeps(options, random, process);
     this.#sweeper = new Sweeper({
       progress: this.#deps.progress,
       source,
@@ -280,13 +284,14 @@ class ObjectController<T> implements Controller<T> {
     return { objects: this.#table.size, queued, running, waiting, behind: keys, ...this.#counters };
   }
 
-  #passDeps(options: ControllerOptions<T>, random: Random): PassDeps {
-    const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
+  #passDeps(options: ControllerOptions<T>, random: Random, process: string): PassDeps {
     let writes = 0;
     return {
       source: options.source,
       progress: options.progress ?? createMemoryProgress(),
       handlers: this.#registry.handlers,
+      handlerIds: this.#registry.ids,
+      recordTtlMs: options.recordTtlMs ?? WEEK_MS,
       finalizer: options.finalizer ?? 'plimsoll.dev/handlers',
       policy: options.policy ?? 'supersede',
       clock: this.#clock,

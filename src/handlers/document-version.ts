@@ -69,18 +69,57 @@ export class DocumentVersion {
    * Opens an attempt. An attempt already open on the digest keeps its episode and its count; any other digest, or a
    * settled one opened anew, begins an episode.
    */
-  openAttempt(id: string, digest: string, tried?: Tried): DocumentVersion {
+  openAttempt(id: string, digest: string, { tried, schema }: Opening = {}): DocumentVersion {
     const tick = this.#header.tick + 1;
-    const before = this.record(id);
-    const goesOn = before?.attempt?.digest === digest && before.attempt.state === 'open';
+    const { schema: _schema, absentSinceWallMs: _absent, ...before } = this.record(id) ?? { attempt: null, done: null };
+    const open = before.attempt?.digest === digest && before.attempt.state === 'open' ? before : undefined;
     const record: HandlerRecord = {
-      ...(before ?? { done: null }),
-      attempt: goesOn && before.attempt !== null ? before.attempt : freshAttempt(digest),
+      ...before,
+      attempt: open?.attempt ?? freshAttempt(digest),
       at: tick,
-      episode: goesOn ? before.episode : tick,
-      ...(tried === undefined ? {} : { tried: withTried(before?.tried ?? [], tried) }),
+      episode: open !== undefined && 'episode' in open ? open.episode : tick,
+      ...(tried === undefined ? {} : { tried: withTried(this.record(id)?.tried ?? [], tried) }),
+      ...(schema === undefined ? {} : { schema }),
     };
     return this.#with({ tick }, [[id, record]]);
+  }
+
+  /** No record of anything. */
+  get isEmpty(): boolean {
+    return this.#records.size === 0;
+  }
+
+  /** Takes a state as done without a call. */
+  adopt(id: string, digest: string, view: unknown, schema: string | undefined): DocumentVersion {
+    const { tick } = this.#header;
+    const attempt: Attempt = { ...freshAttempt(digest), state: 'ok' };
+    const record = { attempt, done: digest, at: tick, episode: tick, ...(schema === undefined ? {} : { schema }) };
+    return this.#with({}, [[id, record]], view);
+  }
+
+  /** Notes that the object was seen. */
+  mark(id: string): DocumentVersion {
+    return this.#with({}, [[id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]]);
+  }
+
+  /**
+   * Drops what no handler has claimed for longer than `ttlMs`, and notes since when the rest is so (A14'). Who is back
+   * before that goes on where it was.
+   */
+  tidied(handlerIds: ReadonlySet<string>, wallMs: number, ttlMs: number): DocumentVersion {
+    const changes: [string, HandlerRecord | undefined][] = [];
+    for (const [id, record] of this.#records.entries()) {
+      const { absentSinceWallMs, ...rest } = record;
+      const isKnown = handlerIds.has(id.split('/', 1)[0] ?? id);
+      if (isKnown) {
+        if (absentSinceWallMs !== undefined) changes.push([id, rest]);
+      } else if (absentSinceWallMs === undefined || absentSinceWallMs > wallMs) {
+        changes.push([id, { ...record, absentSinceWallMs: wallMs }]);
+      } else if (wallMs - absentSinceWallMs > ttlMs) {
+        changes.push([id, undefined]);
+      }
+    }
+    return changes.length === 0 ? this : this.#with({}, changes);
   }
 
   /**
@@ -259,6 +298,12 @@ function retired(record: HandlerRecord | undefined, { args }: PlanEntry): Handle
   // Opened by a version without the hook: all that is known are the args of the plan.
   const tried = record.tried ?? [triedOf(args)];
   return { ...record, tried, retirement: { episode: 0, failures: 0, wakeAtWallMs: 0, delayMs: 0 } };
+}
+
+/** What is noted beside an attempt that is opened. */
+export interface Opening {
+  readonly tried?: Tried | undefined;
+  readonly schema?: string | undefined;
 }
 
 export function triedOf(args: unknown): Tried {

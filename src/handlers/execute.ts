@@ -7,8 +7,8 @@ import { isComplete, isPlannedAt, type Job } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
 import type { CallResult } from './outcome.ts';
 import { PatchCollector } from './patch-collector.ts';
-import type { Attempt, PlanEntry } from './record.ts';
-import type { Handler, SubHandler } from './registry.ts';
+import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
+import { type Handler, isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import { attemptOf, type Execution, judge, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
@@ -89,7 +89,9 @@ function completeParent(doc: DocumentVersion, handler: Handler, snapshot: Snapsh
   const view = snapshot.viewOf(handler);
   const record = doc.record(handler.id);
   if (view === undefined || !isPlannedAt(record, view.digest) || record?.done === view.digest) return doc;
-  return isComplete(handler, doc, snapshot) ? doc.markDone(handler.id, view.digest, view.value) : doc;
+  if (!isComplete(handler, doc, snapshot)) return doc;
+  // Nobody asks a handler that is called once for its `old` (A6').
+  return doc.markDone(handler.id, view.digest, isParental(handler.kind) ? view.value : undefined);
 }
 
 function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | undefined {
@@ -173,10 +175,16 @@ function factsOf(
     resourceVersion: snapshot.resourceVersion,
     old,
     new: view,
-    cause: job.handler.kind === 'delete' ? 'delete' : (record?.done ?? null) === null ? 'create' : 'update',
+    cause: causeOf(job.handler, record),
     attempt: attempt.failures,
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
     signal,
     patches,
   };
+}
+
+/** A handler of one kind is called for one cause; one for changes for a creation until its first success (A6'). */
+function causeOf({ kind }: Handler, record: HandlerRecord | undefined): CallFacts['cause'] {
+  if (kind !== 'change') return kind;
+  return (record?.done ?? null) === null ? 'create' : 'update';
 }

@@ -89,7 +89,10 @@ function statusesOf(
   const isDone = isPlanned && isComplete(handler, doc, snapshot);
   const { id } = handler;
   const done = isDone ? view.digest : undefined;
-  const parent = statusOf(id, view, record, done, snapshot.faultOf(id), guard?.loopOf(id));
+  // Who is called for the creation alone has done its part, whatever the object looks like now.
+  const isOver = handler.kind === 'create' && record?.attempt?.state === 'ok' && record.done !== null;
+  const seen = view !== undefined && isOver ? { value: undefined, digest: record.attempt?.digest ?? '' } : view;
+  const parent = statusOf(id, seen, record, isOver ? seen?.digest : done, snapshot.faultOf(id), guard?.loopOf(id));
   const subs = (record?.plan ?? []).map((entry) => {
     const id = subRecordId(handler.id, entry.id);
     const subView = isPlanned ? snapshot.viewOfSub(handler, entry) : undefined;

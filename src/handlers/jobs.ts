@@ -35,7 +35,13 @@ export function isPlannedAt(record: HandlerRecord | undefined, digest: string): 
 
 /** A job whose record says that there is nothing left to do. */
 export function isDone(job: Job, record: HandlerRecord | undefined): boolean {
-  return job.retires ? record?.retirement === undefined : isSettled(record, job.digest);
+  if (job.retires) return record?.retirement === undefined;
+  return job.entry === undefined ? isSettledFor(job.handler, record, job.digest) : isSettled(record, job.digest);
+}
+
+/** The same for a handler on what it sees: one for creations is done for ever with its first success (D14). */
+export function isSettledFor({ kind }: Handler, record: HandlerRecord | undefined, digest: string): boolean {
+  return isSettled(record, digest) || (kind === 'create' && (record?.done ?? null) !== null);
 }
 
 /**

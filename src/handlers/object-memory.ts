@@ -59,6 +59,10 @@ export class UidMemory {
   agenda: Agenda | undefined;
   /** This process has read the object itself, not only heard of it (A12'). */
   fresh = false;
+  /** This process has looked for records of handlers that are no more. */
+  isTidied = false;
+  /** The state that was looked at for what is to be taken as done on it, since `doc` was read. */
+  adoptedOn: Snapshot | undefined;
   pending: PendingOutcome | undefined;
   /** Functions of the planned subs, valid for the parent's digest they were registered at (A9'd). */
   readonly closures: Map<string, Closures> = new Map();
@@ -123,6 +127,7 @@ export class UidMemory {
   reload(doc: DocumentVersion): void {
     this.doc = doc;
     this.agenda = undefined;
+    this.adoptedOn = undefined;
     const sent = this.#unsure.get(doc.header.writeId);
     if (sent !== undefined) this.#landed(sent);
     this.#trim();

@@ -43,6 +43,11 @@ export interface ControllerOptions<T = unknown> {
    * @default 'plimsoll.dev/handlers'
    */
   readonly finalizer?: string;
+  /**
+   * How long records of handlers that are not registered any more are kept, in ms, in case a version that has them comes
+   * back. They go with the first write for their object after that; `Infinity` keeps them. @default 604800000 (a week)
+   */
+  readonly recordTtlMs?: number;
   /** How long `run` waits for running calls, and for a sweep of progress, after its signal, in ms. @default 5000 */
   readonly drainMs?: number;
   /** @default the platform's clock */
@@ -82,6 +87,22 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly when?: (object: T) => boolean;
   /** What is left out is as in the controller's. @default the controller's */
   readonly backoff?: BackoffOptions;
+  /**
+   * Names what the handler's view means, for all that the controller cannot tell by itself: change it with `select`, with
+   * the controller's `view` or `essence`, or to have every object handled once more (A14').
+   */
+  readonly version?: string;
+  /**
+   * For objects that other handlers have records of, and this one has none, since it is new: `run` calls it, `adopt` takes
+   * their present state as done. New objects are handled in either case. For `change` and `create`. @default 'run'
+   */
+  readonly onAdded?: 'run' | 'adopt';
+  /**
+   * For objects that the handler has succeeded on with another `field`, `select` or `version`: where that view had the
+   * present one in it, unchanged, they are done; for all others, `run` calls it, `adopt` takes them as done. Handlers with
+   * a plan are called. For `change` and `update`. @default 'run'
+   */
+  readonly onSchemaChange?: 'run' | 'adopt';
   /**
    * Undoes what a sub-handler did that the plan lacks now, or whose object is being deleted. Called with every args that
    * an attempt of the sub began with since its last success, until it succeeds; without a hook, the record is dropped

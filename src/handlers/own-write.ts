@@ -79,6 +79,7 @@ export async function landOwnWrite(deps: PassDeps, state: ObjectState, memory: U
     memory.pending = undefined;
     // It was kept up with an outcome that is none.
     memory.agenda = undefined;
+    memory.adoptedOn = undefined;
   }
   write.end(end);
 }

@@ -29,6 +29,9 @@ export interface PassDeps {
   readonly source: ObjectSource;
   readonly progress: ProgressStore;
   readonly handlers: readonly Handler[];
+  readonly handlerIds: ReadonlySet<string>;
+  /** How long records of handlers that are no more are kept, in ms (A14'). */
+  readonly recordTtlMs: number;
   /** Keeps objects until they are cleaned up (A11'). */
   readonly finalizer: string;
   readonly policy: 'supersede' | 'complete';

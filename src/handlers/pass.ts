@@ -1,4 +1,5 @@
 import type { RunResult } from '../queue/keyed-queue.ts';
+import { type Adoption, adoptionOn } from './adoption.ts';
 import { Agenda } from './agenda.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
 import { diffViews } from './diff.ts';
@@ -81,6 +82,7 @@ class Pass {
     if (this.#snapshot.deleting) this.#retireAll();
     const blocked = await this.#readFirst();
     if (blocked !== undefined) return blocked;
+    this.#adopt();
     if (mustHold(this.#deps, this.#snapshot) && this.#isAlive() && !this.#deps.stopping.aborted) {
       await hold(this.#deps, this.#state, this.#snapshot);
       return 'again';
@@ -101,19 +103,39 @@ class Pass {
     return this.#next();
   }
 
-  /** The object is on its way out: its plans are empty from now on (A11'b). Written with the next intent. */
-  #retireAll(): void {
-    const parents = this.#deps.handlers.filter(({ retire }) => retire !== undefined).map(({ id }) => id);
-    const memory = this.#memory;
-    const doc = this.#doc();
-    if (!isHeld(this.#deps, this.#snapshot) || doc.retireAll(parents) === doc) return;
-    const before = memory.pending;
-    memory.pending = {
-      apply: (stored) => (before?.apply(stored) ?? stored).retireAll(parents),
+  /** What handlers take as done without a call (A14'). */
+  #adoption(): Adoption | undefined {
+    if (this.#memory.adoptedOn === this.#snapshot) return undefined;
+    const adoption = adoptionOn(this.#doc(), this.#deps.handlers, this.#snapshot);
+    return adoption?.isOptional === true && this.#firstOn(this.#snapshot) === undefined ? undefined : adoption;
+  }
+
+  /** Leaves it pending: it is written with the first intent, or else by itself. */
+  #adopt(): void {
+    if (!this.#isAlive() || this.#deps.stopping.aborted) return;
+    const adoption = this.#adoption();
+    this.#memory.adoptedOn = this.#snapshot;
+    if (adoption !== undefined) this.#append(adoption.apply);
+  }
+
+  /** Has something else written with what is pending. */
+  #append(apply: (doc: DocumentVersion) => DocumentVersion): void {
+    const before = this.#memory.pending;
+    this.#memory.pending = {
+      apply: (stored) => apply(before?.apply(stored) ?? stored),
       replans: true,
       write: before?.write,
     };
-    memory.agenda = undefined;
+    this.#memory.agenda = undefined;
+  }
+
+  /** The object is on its way out: its plans are empty from now on (A11'b). Written with the next intent. */
+  #retireAll(): void {
+    const parents = this.#deps.handlers.filter(({ retire }) => retire !== undefined).map(({ id }) => id);
+    const doc = this.#doc();
+    if (isHeld(this.#deps, this.#snapshot) && doc.retireAll(parents) !== doc) {
+      this.#append((stored) => stored.retireAll(parents));
+    }
   }
 
   /** Nothing is left to do for the deletion of the object, and it is only kept for us (A11'c). */
@@ -134,7 +156,7 @@ class Pass {
     const memory = this.#memory;
     const isKnownOld = isOlder(this.#deps, this.#snapshot, this.#doc());
     if (!this.#isAlive() || (memory.fresh && !isKnownOld)) return undefined;
-    if (!isKnownOld && this.#firstOn(this.#snapshot) === undefined) return undefined;
+    if (!isKnownOld && this.#firstOn(this.#snapshot) === undefined && this.#adoption() === undefined) return undefined;
     await readObject(this.#deps, this.#state);
     memory.fresh = true;
     const newest = this.#state.newest;

@@ -36,7 +36,7 @@ export interface ProgressDocument {
 
 /** What is remembered about one handler or sub-handler of an object. */
 export interface HandlerRecord {
-  /** The attempt that was opened last; `null` for a planned sub that has had none. */
+  /** The attempt that was opened last; `null` for a planned sub that has had none, and where the object was only seen. */
   readonly attempt: Attempt | null;
   /** The digest of the last success, of a parent together with all of its subs; `null` before the first. */
   readonly done: string | null;
@@ -51,6 +51,10 @@ export interface HandlerRecord {
    * the success included. Which of them took effect, nobody knows after a crash (A9'e).
    */
   readonly tried?: readonly Tried[];
+  /** How the view was defined when the attempt was opened; absent for the default view without a version (A14'). */
+  readonly schema?: string;
+  /** Wall time in ms since the epoch since when no controller has known the handler (A14'). */
+  readonly absentSinceWallMs?: number;
   /** Of a sub that has left the plan: what it did is to be undone (A9'e). */
   readonly retirement?: Retirement;
 }

@@ -8,6 +8,8 @@ import { type DefaultView, digestOfSub, type View, viewOfData, viewOfPart } from
 /** How states are looked at; the same for all of a controller. */
 export interface ViewRules {
   readonly defaultView: DefaultView;
+  /** Names the process: what resumes does so once in each. */
+  readonly process: string;
   /** A `when`, `select` or `view` threw, or its result is not data. Told once per state and handler. */
   readonly onFault: (snapshot: Snapshot, id: string, error: unknown) => void;
 }
@@ -63,7 +65,7 @@ export class Snapshot {
   /** What a handler sees; `undefined` if the object is not for it. */
   viewOf(handler: Handler): View | undefined {
     if (this.#views.has(handler.id)) return this.#views.get(handler.id);
-    const view = this.#guard(handler.id, () => digested(this.#makeView(handler), handler));
+    const view = this.#guard(handler.id, () => digested(this.#makeView(handler), handler, this.#rules.process));
     this.#views.set(handler.id, view);
     return view;
   }
@@ -108,16 +110,19 @@ export class Snapshot {
   }
 }
 
-/** A deletion is handled once, whatever the object looks like by then. */
-const DELETION = 'deletion';
-
-function digested(view: View | undefined, { kind }: Handler): View | undefined {
-  if (view === undefined || kind === 'change') return view;
+/**
+ * The digest by which a handler is due: that of its view, unless it is called once, whatever the object looks like. With a
+ * `version`, equal views of two versions are two inputs.
+ */
+function digested(view: View | undefined, { kind, version }: Handler, process: string): View | undefined {
+  if (view === undefined) return undefined;
+  const digest = kind === 'delete' ? 'deletion' : kind === 'resume' ? `resume:${process}` : undefined;
+  if (digest === undefined && version === undefined) return view;
   return {
     get value() {
       return view.value;
     },
-    digest: DELETION,
+    digest: digest ?? `${view.digest}@${version}`,
   };
 }
 

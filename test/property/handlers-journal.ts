@@ -21,6 +21,8 @@ export interface CallEntry {
   readonly input: string;
   /** It may be taken back after its end, since the object has changed (`ifUnchanged`). */
   readonly isRevocable: boolean;
+  /** Of a sub. */
+  readonly args?: unknown;
 }
 
 /** What a handler has seen to, when its own patches are applied (A8'). */
@@ -31,9 +33,21 @@ export interface Seen {
 
 export type Ending = 'ok' | 'temporary' | 'permanent' | 'superseded';
 
+/** One call to retire a sub. */
+export interface RetireEntry {
+  readonly process: number;
+  readonly uid: string;
+  readonly id: string;
+  readonly key: string;
+  readonly version: number;
+  readonly tried: readonly unknown[];
+}
+
 interface Effect {
   input: string;
   partial: boolean;
+  /** Of a sub. */
+  args: unknown;
 }
 
 /**
@@ -56,7 +70,7 @@ export class Journal {
   readonly #lastOk = new Map<string, string>();
   readonly #views = new Map<string, string>();
   readonly #episodes = new Map<string, { settled: number; crashes: number; isUnsure: boolean }>();
-  readonly #open = new Map<string, CallEntry>();
+  readonly #open = new Map<string, { readonly id: string }>();
   readonly #objects = new Map<string, unknown>();
   readonly #parents: ReadonlySet<string>;
 
@@ -82,9 +96,10 @@ export class Journal {
     const record = this.docs.get(call.uid)?.records[call.id];
     const done = record?.done ?? null;
     const base = done === null ? 'undefined' : this.#views.get(`${who} ${done}`);
-    if (textOf(call.old) !== base)
+    const isDeletion = call.cause === 'delete';
+    if (textOf(call.old) !== base && !isDeletion)
       this.violate("I6'", `${where}: old is ${textOf(call.old)}, the last success saw ${base}`);
-    if ((call.cause === 'create') !== (done === null))
+    if (!isDeletion && (call.cause === 'create') !== (done === null))
       this.violate("A6'", `${where}: cause ${call.cause}, done ${done}`);
     if (call.isRebuild) return false;
     if (this.#open.has(call.uid)) this.violate("A11'", `${where}: two calls of one object overlap`);
@@ -105,7 +120,7 @@ export class Journal {
 
   /** The effect of a call begins: from now on the world is no longer as the last success left it. */
   effect(call: CallEntry): void {
-    this.ledger.set(`${call.uid} ${call.id}`, { input: call.input, partial: true });
+    this.ledger.set(`${call.uid} ${call.id}`, { input: call.input, partial: true, args: call.args });
   }
 
   /** A call ends in a process that lives. */
@@ -114,7 +129,7 @@ export class Journal {
     const who = `${call.uid} ${call.id}`;
     this.#open.delete(call.uid);
     if (ending === 'ok') {
-      if (didEffect) this.ledger.set(who, { input: call.input, partial: false });
+      if (didEffect) this.ledger.set(who, { input: call.input, partial: false, args: call.args });
       this.#doneKeys.add(call.key);
       this.#lastOk.set(who, seen.digest);
     }
@@ -135,6 +150,38 @@ export class Journal {
         `${who} at ${call.digest}: ${episode.settled} calls, ${call.retries} retries, ${episode.crashes} crashes`,
       );
     }
+  }
+
+  /** A call to retire a sub begins: half of what the sub did is gone from now on. */
+  beginRetirement({ process, uid, id, version, tried }: RetireEntry): void {
+    this.calls++;
+    const who = `${uid} ${id}`;
+    const where = `${who} v${version} in process ${process}`;
+    if (this.#open.has(uid)) this.violate("A11'", `${where}: a retirement overlaps with a call`);
+    this.#open.set(uid, { id });
+    if (version < (this.#versions.get(who) ?? 0))
+      this.violate("I6'", `${where}: retired on an older state than before`);
+    this.#versions.set(who, version);
+    if ((this.docs.get(uid)?.records[id]?.retirement?.episode ?? 0) === 0) {
+      this.violate("A12'", `${where}: retired without being opened`);
+    }
+    const effect = this.ledger.get(who);
+    if (effect === undefined) return;
+    if (!tried.some((args) => textOf(args) === textOf(effect.args))) {
+      this.violate("I10'", `${where}: retired with ${textOf(tried)}, the world has ${textOf(effect.args)}`);
+    }
+    effect.partial = true;
+  }
+
+  endRetirement({ uid, id }: RetireEntry, isOk: boolean): void {
+    this.#open.delete(uid);
+    if (isOk) this.ledger.delete(`${uid} ${id}`);
+  }
+
+  /** What is left in the world of subs of this parent. */
+  effectsOf(uid: string, parentId: string): readonly string[] {
+    const prefix = `${uid} ${parentId}/`;
+    return [...this.ledger.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(uid.length + 1));
   }
 
   /** A process dies with whatever it had under way; outcomes that it had not written yet are lost. */
@@ -173,6 +220,8 @@ export class Journal {
         if (key.endsWith(` ${who}`) && this.#settled.get(key) !== digest) this.#settled.delete(key);
       }
       if (is === undefined || is.done === (was?.done ?? null) || this.#parents.has(id)) continue;
+      // A sub that was about to be retired when its plan got it back begins anew (A9'e).
+      if (is.done === null) continue;
       if (is.done !== this.#lastOk.get(who)) {
         this.violate("I6'", `${who}: done is ${is.done}, the last success was at ${this.#lastOk.get(who)}`);
       }

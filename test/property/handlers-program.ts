@@ -13,6 +13,15 @@ export interface HandlerPlan {
   /** Of a parent: which subs for which view, by number; `undefined` for a leaf. */
   readonly subs: readonly (readonly SubPlan[])[] | undefined;
   readonly writes: WritePlan | undefined;
+  /** It has a hook for subs that leave the plan. */
+  readonly retires: boolean;
+}
+
+/** A handler for deletions. */
+export interface DeletionPlan {
+  readonly onlyLabelled: boolean;
+  readonly retries: number;
+  readonly callMsMax: number;
 }
 
 /** What a handler writes, in a place of its own within `spec`; all writes together have a fixed point. */
@@ -42,6 +51,7 @@ export interface Program {
   readonly policy: 'supersede' | 'complete';
   readonly names: readonly string[];
   readonly handlers: readonly HandlerPlan[];
+  readonly deletion: DeletionPlan | undefined;
   readonly steps: readonly { readonly step: Step; readonly gapMs: number }[];
   /** Rates of what goes wrong around the controller. */
   readonly hostility: number;
@@ -68,6 +78,7 @@ export function createProgram(seed: number): Program {
     policy: random() < 0.6 ? 'supersede' : 'complete',
     names,
     handlers,
+    deletion: random() < 0.6 ? createDeletion(random) : undefined,
     steps,
     hostility: pick(random, [0, 0.05, 0.2]),
     writeDelayMsMax: pick(random, [0, 5, 30]),
@@ -86,6 +97,7 @@ function createHandler(random: Random, id: string): HandlerPlan {
     callMsMax: pick(random, [0, 20, 100]),
     obeysSignal: random() < 0.3,
     writes: createWrites(random),
+    retires: random() < 0.6,
     subs: isParent ? Array.from({ length: VALUES }, () => createSubs(random)) : undefined,
   };
 }
@@ -98,6 +110,10 @@ function createSubs(random: Random): SubPlan[] {
     const field = index === 1 ? 'status.x' : undefined;
     return [{ id, args, field, selects: index === 2, retries: index, writes: createWrites(random) }];
   });
+}
+
+function createDeletion(random: Random): DeletionPlan {
+  return { onlyLabelled: random() < 0.4, retries: below(random, 4), callMsMax: pick(random, [0, 20, 100]) };
 }
 
 function createWrites(random: Random): WritePlan | undefined {
@@ -117,8 +133,8 @@ function createStep(random: Random, names: readonly string[]): Step {
     };
   }
   if (chance < 0.82) return { do: 'delete', name };
-  if (chance < 0.85) return { do: 'recreate', name };
-  if (chance < 0.87) return { do: 'start deletion', name };
+  if (chance < 0.84) return { do: 'recreate', name };
+  if (chance < 0.88) return { do: 'start deletion', name };
   if (chance < 0.92) return { do: 'crash' };
   if (chance < 0.94) return { do: 'restart' };
   if (chance < 0.96) return { do: 'break watches' };

@@ -1,4 +1,4 @@
-import type { CallContext, HandlerContext, SubContext } from '../../src/handlers/context.ts';
+import type { CallContext, HandlerContext, RetireContext, SubContext } from '../../src/handlers/context.ts';
 import { type Controller, createController } from '../../src/handlers/controller.ts';
 import { createMemoryProgress } from '../../src/handlers/progress.ts';
 import { digestOfSub, digestOfView } from '../../src/handlers/view.ts';
@@ -11,10 +11,17 @@ import {
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import { PermanentError, TemporaryError } from '../../src/types/errors.ts';
 import type { Random } from '../../src/types/random.ts';
-import type { SourceObject } from '../../src/types/source.ts';
+import type { SourceObject, SourcePatch, SourcePatchResult } from '../../src/types/source.ts';
 import { sleep, type Thing } from '../unit/handlers/harness.ts';
 import { type CallEntry, type Ending, Journal, textOf } from './handlers-journal.ts';
-import { below, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
+import {
+  below,
+  type DeletionPlan,
+  type HandlerPlan,
+  type Program,
+  type Step,
+  type SubPlan,
+} from './handlers-program.ts';
 import {
   entryOf,
   inputOf,
@@ -34,6 +41,8 @@ import {
 import { type Fate, Process } from './handlers-world.ts';
 
 const QUIET_LIMIT_MS = 600_000;
+/** The handler for deletions. */
+const DELETION = 'd';
 
 /** What a program came to. */
 export interface Verdict {
@@ -129,7 +138,10 @@ class ProgramRun {
 
   checkFinal(): void {
     for (const object of this.#source.objects) {
-      if (object.deleting) continue;
+      if (object.deleting) {
+        if (object.finalizers?.length !== 0) this.journal.violate("I12'", `${object.uid} is never released`);
+        continue;
+      }
       for (const handler of this.#program.handlers) this.#checkHandler(object, handler);
     }
     const uids = new Set(this.#source.objects.map(({ uid }) => uid));
@@ -194,7 +206,7 @@ class ProgramRun {
       source: process.source(
         this.#source,
         () => this.#fate(),
-        (text) => this.journal.violate("I12'", text),
+        (change, result) => this.#checkPatch(process, change, result),
       ),
       progress: process.progress(this.journal.store(this.#progress), () => this.#fate()),
       essence: kubernetes,
@@ -213,8 +225,18 @@ class ProgramRun {
           timeoutMs: TIMEOUT_MS,
           ...(handler.field === undefined ? {} : { field: handler.field }),
           ...(handler.onlyLabelled ? { when: isLabelled } : {}),
+          ...(handler.subs !== undefined && handler.retires
+            ? { retire: (ctx) => this.#retire(process, handler, ctx) }
+            : {}),
         },
         (context) => this.#handle(process, handler, context),
+      );
+    }
+    const { deletion } = this.#program;
+    if (deletion !== undefined) {
+      const options = { id: DELETION, retries: deletion.retries, timeoutMs: TIMEOUT_MS };
+      controller.on('delete', { ...options, ...(deletion.onlyLabelled ? { when: isLabelled } : {}) }, (context) =>
+        this.#handleDeletion(process, deletion, context),
       );
     }
     this.#stop = new AbortController();
@@ -269,7 +291,15 @@ class ProgramRun {
     const id = `${plan.id}/${sub.id}`;
     const { digest, input } = subInput(plan, sub, context.object);
     if (textOf(context.args) !== textOf(sub.args)) this.journal.violate("A9'b", `${id}: args ${textOf(context.args)}`);
-    const facts = { id, digest, input, retries: sub.retries, isRebuild: false, isRevocable: isRevocable(sub) };
+    const facts = {
+      id,
+      digest,
+      input,
+      retries: sub.retries,
+      isRebuild: false,
+      isRevocable: isRevocable(sub),
+      args: sub.args,
+    };
     const entry = entryOf(process, context, facts);
     this.#checkAlive(process, entry);
     const { object } = context;
@@ -284,6 +314,53 @@ class ProgramRun {
     return this.#work(process, plan, entry, context, writer);
   }
 
+  #handleDeletion(process: Process, plan: DeletionPlan, context: HandlerContext<Thing>): Promise<void> {
+    const facts = { id: DELETION, digest: 'deletion', input: 'deletion', retries: plan.retries, isRebuild: false };
+    const entry = entryOf(process, context, { ...facts, isRevocable: false });
+    const writer: Writer = { id: DELETION, writes: undefined, value: 0, look: () => undefined };
+    return this.#work(process, { ...plan, obeysSignal: false }, entry, context, writer);
+  }
+
+  async #retire(process: Process, plan: HandlerPlan, context: RetireContext<Thing>): Promise<void> {
+    if (process.isDead) return new Promise(() => {});
+    const { uid, idempotencyKey: key, tried, resourceVersion } = context;
+    const version = Number(resourceVersion);
+    const entry = { process: process.number, uid, id: `${plan.id}/${context.id}`, key, version, tried };
+    const random = this.#random;
+    this.journal.beginRetirement(entry);
+    const durationMs = below(random, plan.callMsMax + 1);
+    if (!this.#isQuiet && random() < 0.03) {
+      process.crash();
+      return new Promise(() => {});
+    }
+    if (durationMs > 0) await process.alive(sleep(this.#clock, durationMs));
+    const isOk = random() < 0.75;
+    this.journal.endRetirement(entry, isOk);
+    if (!isOk) throw random() < 0.5 ? new PermanentError('not yet') : new Error('broken');
+  }
+
+  /** Nothing is written into an object whose deletion was seen, but for the end of it; and that only when all is done. */
+  #checkPatch(process: Process, change: SourcePatch, result: SourcePatchResult<Thing> | undefined): void {
+    const { uid, removeFinalizer } = change;
+    if (result === undefined) {
+      if (process.buried.has(uid) && removeFinalizer === undefined) {
+        this.journal.violate("I12'", `${uid} is patched after its deletion was seen`);
+      }
+      return;
+    }
+    if (removeFinalizer === undefined || result.type !== 'patched') return;
+    const { deletion, handlers } = this.#program;
+    const record = this.journal.docs.get(uid)?.records[DELETION];
+    const isInScope = deletion?.onlyLabelled !== true || isLabelled(result.object.object);
+    if (deletion !== undefined && isInScope && (record?.attempt ?? { state: 'open' }).state === 'open') {
+      this.journal.violate("I12'", `${uid} is released before its deletion was handled`);
+    }
+    for (const { id, retires, subs } of handlers) {
+      const left = retires && subs !== undefined ? this.journal.effectsOf(uid, id) : [];
+      if (left.length > 0) this.journal.violate("I12'", `${uid} is released with effects of ${left.join(', ')}`);
+    }
+  }
+
   #checkAlive(process: Process, { uid, id }: CallEntry): void {
     if (process.buried.has(uid)) this.journal.violate("I12'", `${uid} ${id}: called after its deletion was seen`);
   }
@@ -291,7 +368,7 @@ class ProgramRun {
   /** The body of every handler: takes its time, does its effect, and ends as chance has it. */
   async #work(
     process: Process,
-    plan: HandlerPlan,
+    plan: Pick<HandlerPlan, 'callMsMax' | 'obeysSignal'>,
     call: CallEntry,
     context: CallContext<Thing>,
     writer: Writer,
@@ -387,7 +464,12 @@ class ProgramRun {
         `${object.uid} ${plan.id}: records of ${textOf(found)}, planned ${textOf(expected)}`,
       );
     }
-    if (record.done !== digest)
+    const others = plan.retires
+      ? this.journal.effectsOf(object.uid, plan.id).filter((id) => !expected.includes(id))
+      : [];
+    if (others.length > 0) this.journal.violate("I10'", `${object.uid}: effects of ${textOf(others)} are left`);
+    // Complete without a write, where a field has come back to a settled value: `done` follows with the next outcome.
+    if (record.done !== digest && planned.every(({ field }) => field === undefined))
       this.journal.violate("A9'a", `${object.uid} ${plan.id}: complete, but done is ${record.done}`);
   }
 

@@ -62,20 +62,26 @@ export class Process {
   }
 
   /** `fate` decides what becomes of a patch; late and lost answers are those of the source. */
-  source<T>(source: ObjectSource<T>, fate: () => Fate, onViolation: (text: string) => void): ObjectSource<T> {
+  source<T>(
+    source: ObjectSource<T>,
+    fate: () => Fate,
+    onPatch: (change: SourcePatch, result: SourcePatchResult<T> | undefined) => void,
+  ): ObjectSource<T> {
     const alive = <R>(answer: () => Promise<R>): Promise<R> =>
       this.isDead ? new Promise<never>(() => {}) : this.alive(answer());
     const process = this;
     const patch = async (change: SourcePatch): Promise<SourcePatchResult<T>> => {
       if (source.patch === undefined) throw new Error('the source takes no patches');
-      if (this.buried.has(change.uid)) onViolation(`${change.uid} is patched after its deletion was seen`);
+      onPatch(change, undefined);
       const { crash } = fate();
       if (crash === 'before') this.crash();
       const result = await source.patch(change, {});
+      onPatch(change, result);
       if (crash === 'after') this.crash();
       return result;
     };
     return {
+      hasFinalizers: source.hasFinalizers === true,
       compare: (a, b) => source.compare(a, b),
       list: (options) => alive(() => source.list(options)),
       get: (name, options) => alive(() => source.get(name, options)),
