@@ -1,7 +1,7 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
 import { isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
-import type { ObjectState, SentWrite, UidMemory } from './object-memory.ts';
+import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { landOwnWrite } from './own-write.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -59,7 +59,7 @@ export async function commit(
     }
     const opened = carry ? open(settled, intent.job) : settled;
     // `isWanted` has refused a state below the version in the document, so this never goes back.
-    const version = carry ? intent.snapshot.resourceVersion : settled.header.resourceVersion;
+    const version = carry ? intent.snapshot.resourceVersion : versionSeen(deps, settled, outcome);
     // Only along with something else: at rest nothing is written (I19').
     const isTidy = memory.isTidied || settled.header.gen === 0;
     const tidied = isTidy ? opened : opened.tidied(deps.handlerIds, deps.clock.wallTime(), deps.recordTtlMs);
@@ -106,6 +106,14 @@ export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemo
   const document = await deps.progress.get(memory.uid);
   if (document === undefined) memory.reload(emptyDocument(memory.uid, state.name));
   else memory.reload(memory.doc?.isStoredAs(document) === true ? memory.doc : versionOf(document));
+}
+
+/** The highest version used: also where a state was only taken as done, or an older list would sweep the document away. */
+function versionSeen(deps: PassDeps, doc: DocumentVersion, outcome: PendingOutcome | undefined): string {
+  const { resourceVersion } = doc.header;
+  const adopted = outcome?.resourceVersion;
+  if (adopted === undefined) return resourceVersion;
+  return resourceVersion === '' || deps.source.compare(adopted, resourceVersion) > 0 ? adopted : resourceVersion;
 }
 
 /** A10' on the newest state, and the job is still due in the very document that will be replaced (row 20). */

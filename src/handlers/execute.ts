@@ -175,7 +175,7 @@ function factsOf(
     resourceVersion: snapshot.resourceVersion,
     old,
     new: view,
-    cause: causeOf(job.handler, record),
+    cause: causeOf(job, record),
     attempt: attempt.failures,
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
     signal,
@@ -183,8 +183,8 @@ function factsOf(
   };
 }
 
-/** A handler of one kind is called for one cause; one for changes for a creation until its first success (A6'). */
-function causeOf({ kind }: Handler, record: HandlerRecord | undefined): CallFacts['cause'] {
-  if (kind !== 'change') return kind;
+/** A handler of one kind is called for one cause; one for changes, and a sub, for a creation until its first success (A6'). */
+function causeOf({ id, handler }: Job, record: HandlerRecord | undefined): CallFacts['cause'] {
+  if (id === handler.id && handler.kind !== 'change') return handler.kind;
   return (record?.done ?? null) === null ? 'create' : 'update';
 }

@@ -19,6 +19,8 @@ export interface PendingOutcome {
   readonly apply: (doc: DocumentVersion) => DocumentVersion;
   /** It replaces a plan, so records may leave. */
   readonly replans: boolean;
+  /** Of a state that was taken as done without a call; the document has seen it. */
+  readonly resourceVersion?: string | undefined;
   /** What the call has asked to be written into the object, before its outcome is (A8'). */
   readonly write?: OwnWrite | undefined;
 }

@@ -115,16 +115,17 @@ class Pass {
     if (!this.#isAlive() || this.#deps.stopping.aborted) return;
     const adoption = this.#adoption();
     this.#memory.adoptedOn = this.#snapshot;
-    if (adoption !== undefined) this.#append(adoption.apply);
+    if (adoption !== undefined) this.#append(adoption.apply, this.#snapshot.resourceVersion);
   }
 
   /** Has something else written with what is pending. */
-  #append(apply: (doc: DocumentVersion) => DocumentVersion): void {
+  #append(apply: (doc: DocumentVersion) => DocumentVersion, resourceVersion?: string): void {
     const before = this.#memory.pending;
     this.#memory.pending = {
       apply: (stored) => apply(before?.apply(stored) ?? stored),
       replans: true,
       write: before?.write,
+      resourceVersion: resourceVersion ?? before?.resourceVersion,
     };
     this.#memory.agenda = undefined;
   }

@@ -24,6 +24,19 @@ function recorder(world: World, kind: HandlerKind, fail: (value: unknown) => unk
   };
 }
 
+/** The world's source, with another first list and no watch. */
+function lists({ source }: World, list: Awaited<ReturnType<World['source']['list']>>) {
+  return {
+    list: async () => list,
+    async *watch() {
+      await new Promise(() => {});
+      yield { type: 'bookmark' as const, resourceVersion: '0' };
+    },
+    get: (name: string) => source.get(name, {}),
+    compare: (a: string, b: string) => source.compare(a, b),
+  };
+}
+
 describe('handlers of updates (D14)', () => {
   it('take the first view as done without a call, and write that', async () => {
     const world = createWorld();
@@ -56,6 +69,25 @@ describe('handlers of updates (D14)', () => {
     await next.stop();
   });
 
+  it('row 27: nor does an older list sweep the adoption away', async () => {
+    const world = createWorld();
+    const { register, take } = recorder(world, 'update');
+    world.source.put('x', A);
+    world.source.put('o', A);
+    const life = await world.start(register);
+    await life.settle();
+    await life.stop();
+    const stale = { resourceVersion: '1', items: [] };
+    const next = await world.start(register, { source: lists(world, stale) });
+    await next.settle();
+    await next.stop();
+    world.source.put('o', B);
+    const last = await world.start(register);
+    await last.settle();
+    expect(take()).toEqual(['update A -> B']);
+    await last.stop();
+  });
+
   it('row 27: the adoption is written with the first intent, before any call', async () => {
     const world = createWorld();
     const { register, take } = recorder(world, 'update');
@@ -84,7 +116,7 @@ describe('handlers of updates (D14)', () => {
     await life.settle();
     world.source.put('o', B);
     await life.settle();
-    expect(calls).toEqual([['update', 'B']]);
+    expect(calls).toEqual([['create', 'B']]);
     await life.stop();
   });
 });
