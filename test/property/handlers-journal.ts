@@ -1,6 +1,7 @@
 import type { ProgressStore } from '../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../src/handlers/record.ts';
 import { canonical } from '../unit/handlers/harness.ts';
+import type { HandlerPlan } from './handlers-program.ts';
 
 /** One call, as its handler saw it. */
 export interface CallEntry {
@@ -23,6 +24,8 @@ export interface CallEntry {
   readonly isRevocable: boolean;
   /** Of a sub. */
   readonly args?: unknown;
+  /** Of a handler. */
+  readonly kind?: HandlerPlan['kind'];
 }
 
 /** What a handler has seen to, when its own patches are applied (A8'). */
@@ -63,6 +66,8 @@ export class Journal {
   readonly ledger = new Map<string, Effect>();
   /** Documents as they are in the store. */
   readonly docs = new Map<string, ProgressDocument>();
+  /** Who has taken what there was as done, and was not called since. */
+  readonly adopted = new Set<string>();
   readonly #doneKeys = new Set<string>();
   readonly #versions = new Map<string, number>();
   /** Per process, uid and handler: the digest of the last final outcome, until another one is opened. */
@@ -96,9 +101,11 @@ export class Journal {
     const record = this.docs.get(call.uid)?.records[call.id];
     const done = record?.done ?? null;
     const base = done === null ? 'undefined' : this.#views.get(`${who} ${done}`);
+    this.adopted.delete(who);
     const isDeletion = call.cause === 'delete';
     if (textOf(call.old) !== base && !isDeletion)
       this.violate("I6'", `${where}: old is ${textOf(call.old)}, the last success saw ${base}`);
+    if (call.kind === 'update' && call.cause !== 'update') this.violate('D14', `${where}: cause ${call.cause}`);
     if (!isDeletion && (call.cause === 'create') !== (done === null))
       this.violate("A6'", `${where}: cause ${call.cause}, done ${done}`);
     if (call.isRebuild) return false;
@@ -219,7 +226,13 @@ export class Journal {
       for (const key of this.#settled.keys()) {
         if (key.endsWith(` ${who}`) && this.#settled.get(key) !== digest) this.#settled.delete(key);
       }
-      if (is === undefined || is.done === (was?.done ?? null) || this.#parents.has(id)) continue;
+      if (is === undefined || is.done === (was?.done ?? null)) continue;
+      if (was === undefined && is.done !== null) {
+        if (is.attempt?.digest === is.done) this.adopted.add(who);
+        this.#lastOk.set(who, is.done);
+        this.#views.set(`${who} ${is.done}`, textOf(next.bases[is.done]));
+      }
+      if (this.#parents.has(id)) continue;
       // A sub that was about to be retired when its plan got it back begins anew (A9'e).
       if (is.done === null) continue;
       if (is.done !== this.#lastOk.get(who)) {

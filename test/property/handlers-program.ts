@@ -4,6 +4,8 @@ import type { Random } from '../../src/types/random.ts';
 /** What a handler of a program is like. Everything it does is a function of this, of its view, and of chance. */
 export interface HandlerPlan {
   readonly id: string;
+  readonly kind: 'change' | 'create' | 'update';
+  readonly adopts: boolean;
   readonly field: string | undefined;
   /** Only for objects with this label. */
   readonly onlyLabelled: boolean;
@@ -88,8 +90,18 @@ export function createProgram(seed: number): Program {
 function createHandler(random: Random, id: string): HandlerPlan {
   const isParent = random() < 0.35;
   const field = pick(random, VIEWS);
+  const kind = pick(random, [
+    'change',
+    'change',
+    'change',
+    'change',
+    'update',
+    isParent ? 'update' : 'create',
+  ] as const);
   return {
     id,
+    kind,
+    adopts: kind !== 'update' && random() < 0.25,
     // Who saw nothing but what it writes itself would have no input.
     field: field === `spec.w-${id}` ? 'spec' : field,
     onlyLabelled: random() < 0.25,

@@ -11,8 +11,8 @@ import {
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import { PermanentError, TemporaryError } from '../../src/types/errors.ts';
 import type { Random } from '../../src/types/random.ts';
-import type { SourceObject, SourcePatch, SourcePatchResult } from '../../src/types/source.ts';
 import { sleep, type Thing } from '../unit/handlers/harness.ts';
+import { checkHandler, checkPatch, DELETION } from './handlers-checks.ts';
 import { type CallEntry, type Ending, Journal, textOf } from './handlers-journal.ts';
 import {
   below,
@@ -41,8 +41,6 @@ import {
 import { type Fate, Process } from './handlers-world.ts';
 
 const QUIET_LIMIT_MS = 600_000;
-/** The handler for deletions. */
-const DELETION = 'd';
 
 /** What a program came to. */
 export interface Verdict {
@@ -82,7 +80,8 @@ class ProgramRun {
     this.#program = program;
     this.#random = createSeededRandom(program.seed ^ 0x5bd1e995);
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
-    this.#order = [...program.handlers];
+    // One of them may come with a later version.
+    this.#order = program.handlers.slice(0, program.handlers.length > 1 && this.#random() < 0.3 ? -1 : undefined);
     this.journal = new Journal(new Set(program.handlers.filter(({ subs }) => subs !== undefined).map(({ id }) => id)));
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
@@ -142,7 +141,7 @@ class ProgramRun {
         if (object.finalizers?.length !== 0) this.journal.violate("I12'", `${object.uid} is never released`);
         continue;
       }
-      for (const handler of this.#program.handlers) this.#checkHandler(object, handler);
+      for (const handler of this.#order) checkHandler(this.journal, this.#controller, object, handler);
     }
     const uids = new Set(this.#source.objects.map(({ uid }) => uid));
     for (const uid of this.journal.docs.keys()) {
@@ -202,11 +201,14 @@ class ProgramRun {
 
   #start(): { process: Process; controller: Controller<Thing> } {
     const process = new Process(++this.#number, this.#clock);
+    if (this.#number > 1 && !this.#isQuiet) this.#change();
+    const handlers = [...this.#order];
     const controller = createController<Thing>({
       source: process.source(
         this.#source,
         () => this.#fate(),
-        (change, result) => this.#checkPatch(process, change, result),
+        (change, result) =>
+          checkPatch(this.journal, { process, handlers, deletion: this.#program.deletion }, change, result),
       ),
       progress: process.progress(this.journal.store(this.#progress), () => this.#fate()),
       essence: kubernetes,
@@ -216,12 +218,13 @@ class ProgramRun {
       backoff: { baseMs: 20, maxMs: 500 },
       drainMs: 1000,
     });
-    for (const handler of this.#order) {
+    for (const handler of handlers) {
       controller.on(
-        'change',
+        handler.kind,
         {
           id: handler.id,
           retries: handler.retries,
+          ...(handler.adopts ? { onAdded: 'adopt' } : {}),
           timeoutMs: TIMEOUT_MS,
           ...(handler.field === undefined ? {} : { field: handler.field }),
           ...(handler.onlyLabelled ? { when: isLabelled } : {}),
@@ -244,6 +247,17 @@ class ProgramRun {
       this.journal.violate('run', String(error));
     });
     return { process, controller };
+  }
+
+  /** Another version of the program: handlers in another order, one of them gone, or one that was gone. */
+  #change(): void {
+    const random = this.#random;
+    if (random() < 0.3) this.#order.sort(() => random() - 0.5);
+    if (random() < 0.6) return;
+    const missing = this.#program.handlers.filter((handler) => !this.#order.includes(handler));
+    const [back] = missing;
+    if (back !== undefined) this.#order.push(back);
+    else if (this.#order.length > 1) this.#order.pop();
   }
 
   #fate(): Fate {
@@ -279,6 +293,7 @@ class ProgramRun {
       retries: plan.retries,
       isRebuild: context.rebuild,
       isRevocable: isRevocable(plan),
+      kind: plan.kind,
     });
     this.#checkAlive(process, entry);
     for (const sub of subsOf(plan, view)) {
@@ -337,28 +352,6 @@ class ProgramRun {
     const isOk = random() < 0.75;
     this.journal.endRetirement(entry, isOk);
     if (!isOk) throw random() < 0.5 ? new PermanentError('not yet') : new Error('broken');
-  }
-
-  /** Nothing is written into an object whose deletion was seen, but for the end of it; and that only when all is done. */
-  #checkPatch(process: Process, change: SourcePatch, result: SourcePatchResult<Thing> | undefined): void {
-    const { uid, removeFinalizer } = change;
-    if (result === undefined) {
-      if (process.buried.has(uid) && removeFinalizer === undefined) {
-        this.journal.violate("I12'", `${uid} is patched after its deletion was seen`);
-      }
-      return;
-    }
-    if (removeFinalizer === undefined || result.type !== 'patched') return;
-    const { deletion, handlers } = this.#program;
-    const record = this.journal.docs.get(uid)?.records[DELETION];
-    const isInScope = deletion?.onlyLabelled !== true || isLabelled(result.object.object);
-    if (deletion !== undefined && isInScope && (record?.attempt ?? { state: 'open' }).state === 'open') {
-      this.journal.violate("I12'", `${uid} is released before its deletion was handled`);
-    }
-    for (const { id, retires, subs } of handlers) {
-      const left = retires && subs !== undefined ? this.journal.effectsOf(uid, id) : [];
-      if (left.length > 0) this.journal.violate("I12'", `${uid} is released with effects of ${left.join(', ')}`);
-    }
   }
 
   #checkAlive(process: Process, { uid, id }: CallEntry): void {
@@ -439,56 +432,5 @@ class ProgramRun {
     if (this.#clock.pending > 0) this.journal.violate(rule, 'there is no rest: a timer is left');
     const { behind } = this.#controller.stats();
     if (behind > 0) this.journal.violate(rule, `${behind} objects are behind`);
-  }
-
-  #checkHandler(object: SourceObject<Thing>, plan: HandlerPlan): void {
-    if (plan.onlyLabelled && !isLabelled(object.object)) return;
-    const view = seenBy(plan, object.object);
-    const digest = digestOfView(view);
-    const doc = this.journal.docs.get(object.uid);
-    this.#checkSettled(object, plan.id, digest, inputOf(plan.id, view));
-    const record = doc?.records[plan.id];
-    if (record?.attempt?.digest !== digest || record.attempt.state !== 'ok') return;
-    const planned = subsOf(plan, view);
-    for (const sub of planned) {
-      const { digest: subDigest, input } = subInput(plan, sub, object.object);
-      this.#checkSettled(object, `${plan.id}/${sub.id}`, subDigest, input);
-    }
-    const expected = planned.map(({ id }) => `${plan.id}/${id}`).sort();
-    const found = Object.keys(doc?.records ?? {})
-      .filter((id) => id.startsWith(`${plan.id}/`))
-      .sort();
-    if (textOf(expected) !== textOf(found)) {
-      this.journal.violate(
-        "I10'",
-        `${object.uid} ${plan.id}: records of ${textOf(found)}, planned ${textOf(expected)}`,
-      );
-    }
-    const others = plan.retires
-      ? this.journal.effectsOf(object.uid, plan.id).filter((id) => !expected.includes(id))
-      : [];
-    if (others.length > 0) this.journal.violate("I10'", `${object.uid}: effects of ${textOf(others)} are left`);
-    // Complete without a write, where a field has come back to a settled value: `done` follows with the next outcome.
-    if (record.done !== digest && planned.every(({ field }) => field === undefined))
-      this.journal.violate("A9'a", `${object.uid} ${plan.id}: complete, but done is ${record.done}`);
-  }
-
-  #checkSettled({ name, uid }: SourceObject<Thing>, id: string, digest: string, input: string): void {
-    const attempt = this.journal.docs.get(uid)?.records[id]?.attempt;
-    if (attempt?.digest !== digest || attempt.state === 'open') {
-      this.journal.violate("I1'", `${uid} ${id}: not settled at ${digest} but ${attempt?.state} at ${attempt?.digest}`);
-      return;
-    }
-    const effect = this.journal.ledger.get(`${uid} ${id}`);
-    if (attempt.state === 'ok' && (effect?.input !== input || effect.partial)) {
-      this.journal.violate(
-        "I2'",
-        `${uid} ${id}: ok at ${input}, the world has ${effect?.input} (${effect?.partial ? 'partial' : 'whole'})`,
-      );
-    }
-    const status = this.#controller.state(name)?.handlers.find((handler) => handler.id === id);
-    if (status?.digest !== digest || status.attempted !== digest || status.state !== attempt.state) {
-      this.journal.violate('state', `${uid} ${id}: ${JSON.stringify(status)}`);
-    }
   }
 }

@@ -108,7 +108,7 @@ export function writeBy(
 export function entryOf(
   process: Process,
   { uid, idempotencyKey: key, object, old, cause, attempt, new: view, resourceVersion }: CallContext<Thing>,
-  facts: Pick<CallEntry, 'id' | 'digest' | 'input' | 'retries' | 'isRebuild' | 'isRevocable' | 'args'>,
+  facts: Pick<CallEntry, 'id' | 'digest' | 'input' | 'retries' | 'isRebuild' | 'isRevocable' | 'args' | 'kind'>,
 ): CallEntry {
   const version = Number(resourceVersion);
   return { process: process.number, uid, key, version, object, view, old, cause, attempt, ...facts };
