@@ -38,6 +38,8 @@ export type {
   HandlerContext,
   HandlerFunction,
   PatchOptions,
+  RetireContext,
+  RetireFunction,
   SubContext,
   SubFunction,
 } from './handlers/context.ts';
@@ -52,7 +54,16 @@ export {
   type ProgressHead,
   type ProgressStore,
 } from './handlers/progress.ts';
-export type { Attempt, HandlerRecord, PlanEntry, ProgressDocument } from './handlers/record.ts';
+export type {
+  Attempt,
+  HandlerRecord,
+  PlanEntry,
+  ProgressDocument,
+  Retirement,
+  Tried,
+  Wait,
+} from './handlers/record.ts';
+export type { HandlerKind } from './handlers/registry.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export type { BackoffOptions } from './queue/backoff.ts';
 export type { Retention } from './store/retention.ts';

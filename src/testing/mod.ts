@@ -34,5 +34,6 @@ export {
 } from './model.ts';
 export { createObjectSource } from './object-source.ts';
 export type { MemoryObjectSource, MemoryObjectSourceOptions, ObjectSourceFaults } from './object-source.ts';
+export { assertPlanOfView, type PlanAssertionOptions } from './plan-assertion.ts';
 export { createVirtualClock } from './virtual-clock.ts';
 export type { VirtualClock, VirtualClockOptions } from './virtual-clock.ts';
