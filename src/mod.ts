@@ -47,7 +47,7 @@ export { type Controller, type ControllerStats, createController } from './handl
 export type { Difference } from './handlers/diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { Loop } from './handlers/loop-guard.ts';
-export type { AttemptOptions, ControllerOptions, HandlerOptions, SubOptions } from './handlers/options.ts';
+export type { ControllerOptions, HandlerOptions } from './handlers/options.ts';
 export {
   createMemoryProgress,
   type MemoryProgress,
@@ -64,6 +64,7 @@ export type {
   Wait,
 } from './handlers/record.ts';
 export type { HandlerKind } from './handlers/registry.ts';
+export type { AttemptOptions, SubOptions } from './handlers/sub-options.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export type { BackoffOptions } from './queue/backoff.ts';
 export type { Retention } from './store/retention.ts';

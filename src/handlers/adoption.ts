@@ -1,7 +1,8 @@
 import type { DocumentVersion } from './document-version.ts';
-import { type Path, valueAt } from './path.ts';
+import { valueAt } from './path.ts';
 import type { HandlerRecord } from './record.ts';
 import type { Handler } from './registry.ts';
+import { fieldOf } from './schema.ts';
 import type { Snapshot } from './snapshot.ts';
 import { digestOfView, type View } from './view.ts';
 
@@ -88,19 +89,4 @@ function partOf(
   if (outer === undefined || outer.length > path.length) return undefined;
   if (outer.some((key, index) => key !== path[index])) return undefined;
   return { value: valueAt(base, path.slice(outer.length)) };
-}
-
-/**
- * How a handler's view is defined, as far as it can be told: a user function is as good as its `version`. `undefined` for
- * the default view.
- */
-export function schemaOf(path: Path | undefined, hasSelect: boolean, version: string | undefined): string | undefined {
-  if (path === undefined && !hasSelect && version === undefined) return undefined;
-  return JSON.stringify([path ?? (hasSelect ? 'select' : 'default'), ...(version === undefined ? [] : [version])]);
-}
-
-/** The field of a schema that is nothing but one. */
-function fieldOf(schema: string): Path | undefined {
-  const [path, version]: unknown[] = JSON.parse(schema);
-  return Array.isArray(path) && version === undefined ? path : undefined;
 }

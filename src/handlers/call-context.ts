@@ -3,11 +3,11 @@ import type { Patch } from '../types/patch.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { CallContext, HandlerContext, PatchOptions, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
-import type { SubOptions } from './options.ts';
 import type { PatchCollector } from './patch-collector.ts';
 import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import { type Handler, isParental, type SubHandler } from './registry.ts';
+import type { SubOptions } from './sub-options.ts';
 import { digestOfSub, ownData } from './view.ts';
 
 /** Most sub-handlers that one call may register. */

@@ -1,8 +1,8 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
 import { isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
+import { landOwnWrite } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
-import { landOwnWrite } from './own-write.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
 import type { Snapshot } from './snapshot.ts';
 

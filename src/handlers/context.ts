@@ -1,6 +1,6 @@
 import type { Patch } from '../types/patch.ts';
 import type { Difference } from './diff.ts';
-import type { SubOptions } from './options.ts';
+import type { SubOptions } from './sub-options.ts';
 
 /** Returning is success; for the other ends see `TemporaryError` and `PermanentError`. */
 export type HandlerFunction<T = unknown> = (context: HandlerContext<T>) => Promise<void> | void;

@@ -1,10 +1,10 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
-import { schemaOf } from './adoption.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
 import type { HandlerOptions } from './options.ts';
 import { type Path, parsePath } from './path.ts';
+import { schemaOf } from './schema.ts';
 
 /** What a handler is called for. */
 export type HandlerKind = 'change' | 'create' | 'update' | 'resume' | 'delete';

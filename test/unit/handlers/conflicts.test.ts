@@ -50,6 +50,29 @@ describe("writes of somebody else (A12')", () => {
     await life.stop();
   });
 
+  it('row 30: a record that was cleared without a call: the stored one counts, and nothing of ours is merged into it', async () => {
+    const world = createWorld();
+    const attempts: string[] = [];
+    world.source.put('o', { spec: { n: 1 } });
+    const progress = interrupted(
+      world,
+      ({ records }) => records.h?.attempt?.state === 'ok',
+      (doc) => doc.mark('h'),
+    );
+    const life = await world.start(
+      (controller) =>
+        controller.on('change', { id: 'h', field: 'spec.n' }, (ctx) => {
+          attempts.push(`${ctx.cause} ${ctx.attempt} ${ctx.idempotencyKey}`);
+        }),
+      { progress },
+    );
+    await life.settle();
+    expect(attempts).toHaveLength(2);
+    expect(new Set(attempts).size).toBe(2);
+    expect(life.controller.state('o')).toMatchObject({ settled: true, succeeded: true });
+    await life.stop();
+  });
+
   it('a sub that has left the plan meanwhile is not called, and gets no record', async () => {
     const world = createWorld();
     const calls: string[] = [];
