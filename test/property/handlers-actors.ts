@@ -30,11 +30,14 @@ export class Actors {
   readonly #journal: Journal;
   readonly #random: Random;
   readonly #clock: VirtualClock;
+  readonly #isHeld: (uid: string) => boolean;
 
-  constructor(journal: Journal, random: Random, clock: VirtualClock) {
+  /** `isHeld`: the object lives, and would not go without the controller. */
+  constructor(journal: Journal, random: Random, clock: VirtualClock, isHeld: (uid: string) => boolean) {
     this.#journal = journal;
     this.#random = random;
     this.#clock = clock;
+    this.#isHeld = isHeld;
   }
 
   handle(process: Process, plan: HandlerPlan, context: HandlerContext<Thing>): Promise<void> {
@@ -55,6 +58,9 @@ export class Actors {
       kind: plan.kind,
     });
     this.#checkAlive(process, entry);
+    if (plan.retires && plan.subs !== undefined && !this.#isHeld(entry.uid)) {
+      this.#journal.violate("A11'a", `${entry.uid} ${plan.id}: called on an object that is not held`);
+    }
     for (const sub of subsOf(plan, view)) {
       context.sub(sub.id, subOptions(plan, sub), (subContext) => this.#handleSub(process, plan, sub, subContext));
     }
@@ -88,7 +94,17 @@ export class Actors {
     return this.#work(process, plan, entry, context, writer);
   }
 
-  handleDeletion(process: Process, plan: DeletionPlan, context: HandlerContext<Thing>): Promise<void> {
+  handleDeletion(
+    process: Process,
+    plan: DeletionPlan,
+    handlers: readonly HandlerPlan[],
+    context: HandlerContext<Thing>,
+  ): Promise<void> {
+    for (const { id, retires, subs } of handlers) {
+      const left = retires && subs !== undefined ? this.#journal.effectsOf(context.uid, id) : [];
+      if (left.length > 0)
+        this.#journal.violate("A11'b", `${context.uid}: deletion with effects of ${left.join(', ')}`);
+    }
     const facts = { id: DELETION, digest: 'deletion', input: 'deletion', retries: plan.retries, isRebuild: false };
     const entry = entryOf(process, context, { ...facts, isRevocable: false });
     const writer: Writer = { id: DELETION, writes: undefined, value: 0, look: () => undefined };

@@ -62,7 +62,10 @@ class ProgramRun {
     this.journal = new Journal(new Set(program.handlers.filter(({ subs }) => subs !== undefined).map(({ id }) => id)));
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
-    this.#actors = new Actors(this.journal, this.#random, this.#clock);
+    this.#actors = new Actors(this.journal, this.#random, this.#clock, (uid) => {
+      const object = this.#source.objects.find((living) => living.uid === uid);
+      return object === undefined || object.finalizers?.length === 1;
+    });
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
@@ -218,7 +221,7 @@ class ProgramRun {
     if (deletion !== undefined) {
       const options = { id: DELETION, retries: deletion.retries, timeoutMs: TIMEOUT_MS };
       controller.on('delete', { ...options, ...(deletion.onlyLabelled ? { when: isLabelled } : {}) }, (context) =>
-        this.#actors.handleDeletion(process, deletion, context),
+        this.#actors.handleDeletion(process, deletion, handlers, context),
       );
     }
     this.#stop = new AbortController();
