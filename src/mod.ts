@@ -33,18 +33,38 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
 }
 
 export type { EssenceHasher, EssenceHasherOptions } from './core/essence-hasher.ts';
-export type { CallContext, HandlerContext, HandlerFunction, SubContext, SubFunction } from './handlers/context.ts';
+export type {
+  CallContext,
+  HandlerContext,
+  HandlerFunction,
+  PatchOptions,
+  RetireContext,
+  RetireFunction,
+  SubContext,
+  SubFunction,
+} from './handlers/context.ts';
 export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
 export type { Difference } from './handlers/diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
-export type { AttemptOptions, ControllerOptions, HandlerOptions, SubOptions } from './handlers/options.ts';
+export type { Loop } from './handlers/loop-guard.ts';
+export type { ControllerOptions, HandlerOptions } from './handlers/options.ts';
 export {
   createMemoryProgress,
   type MemoryProgress,
   type ProgressHead,
   type ProgressStore,
 } from './handlers/progress.ts';
-export type { Attempt, HandlerRecord, PlanEntry, ProgressDocument } from './handlers/record.ts';
+export type {
+  Attempt,
+  HandlerRecord,
+  PlanEntry,
+  ProgressDocument,
+  Retirement,
+  Tried,
+  Wait,
+} from './handlers/record.ts';
+export type { HandlerKind } from './handlers/registry.ts';
+export type { AttemptOptions, SubOptions } from './handlers/sub-options.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export { createContentionTracker } from './lease/contention-tracker.ts';
 export { createWriterLeaseGroups } from './lease/writer-groups.ts';
@@ -62,6 +82,7 @@ export type { Codec } from './types/codec.ts';
 export type * from './types/coordination.ts';
 export type { Logger } from './types/logger.ts';
 export type { Random } from './types/random.ts';
+export type * from './types/patch.ts';
 export type * from './types/source.ts';
 export type * from './types/event.ts';
 export type * from './types/lease.ts';

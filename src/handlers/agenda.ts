@@ -1,12 +1,12 @@
 import { Heap } from '../queue/heap.ts';
 import type { DocumentVersion } from './document-version.ts';
-import { isPlannedAt, type Job } from './jobs.ts';
-import { type Attempt, isSettled, subRecordId } from './record.ts';
+import { isDone, isPlannedAt, type Job, mayRetire } from './jobs.ts';
+import { type HandlerRecord, subRecordId, type Wait } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Monotonic time from which on a job may run, given its last attempt on the same digest; 0 for at once. */
-export type WakeOf = (id: string, attempt: Attempt | undefined) => number;
+export type WakeOf = (id: string, attempt: Wait | undefined) => number;
 
 interface Waiting {
   readonly job: Job;
@@ -28,6 +28,9 @@ interface Waiting {
  * it succeeded (A9'a). So a parent is not called again while its subs are pending, and the subs of a parent that has
  * failed, waits, or is out of scope rest (A9'c).
  *
+ * Of an object that is deleting, all subs that were ever opened are retired, and then the handlers for its deletion are
+ * called (A11'b); but only if it is kept for this controller, which is to say, by its finalizer.
+ *
  * Made once for a state and then kept up with the document step by step: a call costs the logarithm of the number of
  * jobs. Where the document is replaced by another one, or a plan by another one on the same state, a new agenda is
  * made.
@@ -37,19 +40,40 @@ export class Agenda {
   readonly #wakeOf: WakeOf;
   readonly #due = new Heap<Job>(byTurn);
   readonly #waiting = new Heap<Waiting>(byTime);
+  /** To be called once nothing else is left. */
+  #last: Job[] = [];
   #held: Job[] = [];
 
   constructor(snapshot: Snapshot, doc: DocumentVersion, handlers: readonly Handler[], wakeOf: WakeOf) {
     this.snapshot = snapshot;
     this.#wakeOf = wakeOf;
     for (const handler of handlers) {
+      if (snapshot.deleting !== (handler.kind === 'delete')) {
+        if (snapshot.deleting) this.addRetiring(handler, doc);
+        continue;
+      }
       const view = snapshot.viewOf(handler);
-      if (view === undefined) continue;
-      const { id } = handler;
-      const { digest } = view;
-      const at = turnOf(doc, id);
-      this.#add({ id, handler, entry: undefined, digest, handlerDigest: digest, at, place: -1 }, doc);
-      if (isPlannedAt(doc.record(id), digest)) this.addSubs(handler, doc);
+      if (view !== undefined) this.#addHandler(handler, view.digest, doc);
+      if (!snapshot.deleting) this.addRetiring(handler, doc);
+    }
+  }
+
+  #addHandler(handler: Handler, digest: string, doc: DocumentVersion): void {
+    const { id } = handler;
+    const at = turnOf(doc, id);
+    const job = { id, handler, entry: undefined, retires: false, digest, handlerDigest: digest, at, place: -1 };
+    if (this.snapshot.deleting) this.#last.push(job);
+    else this.#add(job, doc);
+    if (isPlannedAt(doc.record(id), digest)) this.addSubs(handler, doc);
+  }
+
+  /** Takes in the subs that have left the plan of a parent, if they may be retired now. */
+  addRetiring(handler: Handler, doc: DocumentVersion): void {
+    if (handler.retire === undefined || !mayRetire(doc, handler, this.snapshot)) return;
+    const handlerDigest = this.snapshot.viewOf(handler)?.digest ?? '';
+    for (const id of doc.retiring(handler.id)) {
+      const at = doc.record(id)?.at ?? 0;
+      this.#add({ id, handler, entry: undefined, retires: true, digest: '', handlerDigest, at, place: -1 }, doc);
     }
   }
 
@@ -61,7 +85,7 @@ export class Agenda {
       const digest = this.snapshot.viewOfSub(handler, entry)?.digest;
       if (digest === undefined) continue;
       const id = subRecordId(handler.id, entry.id);
-      this.#add({ id, handler, entry, digest, handlerDigest, at: doc.record(id)?.at ?? 0, place }, doc);
+      this.#add({ id, handler, entry, retires: false, digest, handlerDigest, at: doc.record(id)?.at ?? 0, place }, doc);
     }
   }
 
@@ -85,7 +109,10 @@ export class Agenda {
       else if (ran.has(job.id)) this.#held.push(this.#due.pop() ?? job);
       else return job;
     }
-    return undefined;
+    if (this.#last.length === 0 || this.#waiting.peek() !== undefined || this.hasHeld) return undefined;
+    for (const job of this.#last) this.#add(job, doc);
+    this.#last = [];
+    return this.next(doc, nowMs, ran);
   }
 
   /** When the first of those that wait may run, on the monotonic clock; `Infinity` if none waits. */
@@ -105,10 +132,14 @@ export class Agenda {
   /** When a job may run; `undefined` if it need not. */
   #wakeOfJob(job: Job, doc: DocumentVersion): number | undefined {
     const record = doc.record(job.id);
-    if (isSettled(record, job.digest)) return undefined;
-    const attempt = record?.attempt ?? undefined;
-    return this.#wakeOf(job.id, attempt?.digest === job.digest ? attempt : undefined);
+    return isDone(job, record) ? undefined : this.#wakeOf(job.id, waitOf(job, record));
   }
+}
+
+function waitOf(job: Job, record: HandlerRecord | undefined): Wait | undefined {
+  if (job.retires) return record?.retirement;
+  const attempt = record?.attempt ?? undefined;
+  return attempt?.digest === job.digest ? attempt : undefined;
 }
 
 function byTime(a: Waiting, b: Waiting): number {

@@ -1,11 +1,13 @@
-import { LimitExceededError } from '../types/errors.ts';
+import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
+import type { Patch } from '../types/patch.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
-import type { CallContext, HandlerContext, SubContext, SubFunction } from './context.ts';
+import type { CallContext, HandlerContext, PatchOptions, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
-import type { SubOptions } from './options.ts';
+import type { PatchCollector } from './patch-collector.ts';
 import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
-import type { SubHandler } from './registry.ts';
+import { type Handler, isParental, type SubHandler } from './registry.ts';
+import type { SubOptions } from './sub-options.ts';
 import { digestOfSub, ownData } from './view.ts';
 
 /** Most sub-handlers that one call may register. */
@@ -14,7 +16,7 @@ export const SUBS_MAX = 10_000;
 const SUB_NAMES: readonly (keyof SubOptions)[] = ['args', 'field', 'select', 'retries', 'timeoutMs'];
 
 /** All of a context but what is derived from it. */
-export type CallFacts = Omit<CallContext, 'diff'>;
+export type CallFacts = Omit<CallContext, 'diff' | 'patch'> & { readonly patches: PatchCollector };
 
 class Call implements CallContext {
   readonly object: unknown;
@@ -23,10 +25,11 @@ class Call implements CallContext {
   readonly resourceVersion: string;
   readonly old: unknown;
   readonly new: unknown;
-  readonly cause: 'create' | 'update';
+  readonly cause: CallContext['cause'];
   readonly attempt: number;
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
+  readonly #patches: PatchCollector;
   #diff: readonly Difference[] | undefined;
 
   constructor(facts: CallFacts) {
@@ -40,11 +43,16 @@ class Call implements CallContext {
     this.attempt = facts.attempt;
     this.idempotencyKey = facts.idempotencyKey;
     this.signal = facts.signal;
+    this.#patches = facts.patches;
   }
 
   get diff(): readonly Difference[] {
     this.#diff ??= diffViews(this.old, this.new);
     return this.#diff;
+  }
+
+  patch(patch: Patch, options: PatchOptions = {}): void {
+    this.#patches.add(patch, options);
   }
 }
 
@@ -67,19 +75,22 @@ export class SubCall extends Call implements SubContext {
 export class HandlerCall extends Call implements HandlerContext {
   readonly rebuild: boolean;
   readonly #handlerId: string;
+  readonly #isParent: boolean;
   readonly #subs = new Map<string, SubHandler>();
   readonly #plan: PlanEntry[] = [];
   #sealed = false;
 
-  constructor(facts: CallFacts, handlerId: string, rebuild: boolean) {
+  constructor(facts: CallFacts, { id, kind }: Handler, rebuild: boolean) {
     super(facts);
     this.rebuild = rebuild;
-    this.#handlerId = handlerId;
+    this.#handlerId = id;
+    this.#isParent = isParental(kind);
     Object.freeze(this);
   }
 
   sub(id: string, options: SubOptions, fn: SubFunction<never>): void {
     const action = `register sub-handler "${id}" of "${this.#handlerId}"`;
+    if (!this.#isParent) throw new UnsupportedError(action, 'a sub-handler below a handler of this kind');
     checkId(action, id);
     checkNames(action, options, SUB_NAMES);
     checkAttempts(action, options);

@@ -38,7 +38,8 @@ export class RunningCall {
   /** Told of every newer state; `undefined` if the object is gone. */
   reconsider(newest: Snapshot | undefined): void {
     if (this.signal.aborted) return;
-    if (newest === undefined || newest.uid !== this.#snapshot.uid || newest.deleting) {
+    const { uid, deleting } = this.#snapshot;
+    if (newest?.uid !== uid || newest.deleting !== deleting) {
       this.abort(new DOMException('The object is deleted', 'AbortError'));
     } else if (this.#supersedable && !isSameJob(this.#job, newest)) {
       this.#superseded = true;

@@ -1,5 +1,6 @@
 import { isCount } from '../queue/keyed-queue.ts';
-import type { AttemptOptions, ControllerOptions } from './options.ts';
+import type { ControllerOptions } from './options.ts';
+import type { AttemptOptions } from './sub-options.ts';
 
 /** Longest id of a handler or sub-handler, in UTF-16 units. */
 export const ID_LENGTH_MAX = 253;
@@ -56,10 +57,12 @@ const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'concurrency',
   'drainMs',
   'essence',
+  'finalizer',
   'logger',
   'policy',
   'progress',
   'random',
+  'recordTtlMs',
   'source',
   'view',
 ];
@@ -92,6 +95,13 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   }
   if (concurrency !== undefined && !isCount(concurrency)) {
     throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);
+  }
+  const { finalizer, recordTtlMs } = options;
+  if (recordTtlMs !== undefined && !(typeof recordTtlMs === 'number' && recordTtlMs >= 0)) {
+    throw new RangeError(`Cannot ${action}: recordTtlMs must be at least 0, got ${recordTtlMs}`);
+  }
+  if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
+    throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
   }
   if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0)) {
     throw new RangeError(`Cannot ${action}: drainMs must be at least 0, got ${drainMs}`);

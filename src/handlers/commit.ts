@@ -1,9 +1,9 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
-import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
-import { isInPlan, isPlannedAt, isSameJob, type Job } from './jobs.ts';
-import type { ObjectState, SentWrite, UidMemory } from './object-memory.ts';
+import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
+import { isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
+import { landOwnWrite } from './land.ts';
+import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
-import { isSettled } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Conflicts in a row on one document before the pass gives up for a while. */
@@ -35,6 +35,8 @@ export type CommitResult = 'carried' | 'superseded' | 'gone';
  *                                                                       if not, throw: the queue waits and tries again
  * ```
  *
+ * Patches of that call go into the object before (A8').
+ *
  * What is pending stays pending until it is known to be written, so a failing store repeats no call. Rejects with what
  * the store or the source threw, and with `ClosedError` once the controller has stopped.
  */
@@ -44,6 +46,7 @@ export async function commit(
   memory: UidMemory,
   intent: Intent | undefined,
 ): Promise<CommitResult> {
+  await landOwnWrite(deps, state, memory);
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     if (deps.stopped.aborted) throw new ClosedError('write progress');
     if (state.newest?.uid !== memory.uid) return 'gone';
@@ -54,12 +57,17 @@ export async function commit(
       memory.pending = undefined;
       return 'superseded';
     }
-    const opened = carry ? settled.openAttempt(intent.job.id, intent.job.digest) : settled;
+    const opened = carry ? open(settled, intent.job) : settled;
     // `isWanted` has refused a state below the version in the document, so this never goes back.
-    const version = carry ? intent.snapshot.resourceVersion : settled.header.resourceVersion;
-    const next = opened.written(deps.nextWriteId(), version);
-    const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job.id) : undefined };
-    if (await write(deps, state, memory, next, sent)) return carry ? 'carried' : 'superseded';
+    const version = carry ? intent.snapshot.resourceVersion : versionSeen(deps, settled, outcome);
+    // Only along with something else: at rest nothing is written (I19').
+    const isTidy = memory.isTidied || settled.header.gen === 0;
+    const tidied = isTidy ? opened : opened.tidied(deps.handlerIds, deps.clock.wallTime(), deps.recordTtlMs);
+    const next = tidied.written(deps.nextWriteId(), version);
+    const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job) : undefined };
+    if (!(await write(deps, state, memory, next, sent))) continue;
+    memory.isTidied = true;
+    return carry ? 'carried' : 'superseded';
   }
   throw new InvariantError(
     `the progress of "${state.name}" met ${CONFLICTS_MAX} conflicts in a row; is its store shared?`,
@@ -100,14 +108,23 @@ export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemo
   else memory.reload(memory.doc?.isStoredAs(document) === true ? memory.doc : versionOf(document));
 }
 
+/** The highest version used: also where a state was only taken as done, or an older list would sweep the document away. */
+function versionSeen(deps: PassDeps, doc: DocumentVersion, outcome: PendingOutcome | undefined): string {
+  const { resourceVersion } = doc.header;
+  const adopted = outcome?.resourceVersion;
+  if (adopted === undefined) return resourceVersion;
+  return resourceVersion === '' || deps.source.compare(adopted, resourceVersion) > 0 ? adopted : resourceVersion;
+}
+
 /** A10' on the newest state, and the job is still due in the very document that will be replaced (row 20). */
 function isWanted(deps: PassDeps, state: ObjectState, doc: DocumentVersion, intent: Intent): boolean {
   const { job, snapshot, forced } = intent;
   const newest = state.newest;
-  if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting) return false;
+  if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting !== snapshot.deleting) return false;
   if (isOlder(deps, snapshot, doc)) return false;
   if (!forced && !isSameJob(job, newest)) return false;
-  if (isSettled(doc.record(job.id), job.digest)) return false;
+  if (isDone(job, doc.record(job.id))) return false;
+  if (job.retires) return mayRetire(doc, job.handler, snapshot);
   if (job.entry === undefined) return true;
   const parent = doc.record(job.handler.id);
   return isPlannedAt(parent, job.handlerDigest) && isInPlan(parent?.plan, job.entry.id);
@@ -119,6 +136,13 @@ export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: DocumentVersion
   return resourceVersion !== '' && deps.source.compare(snapshot.resourceVersion, resourceVersion) < 0;
 }
 
-function episodeOf(doc: DocumentVersion, id: string): { readonly id: string; readonly episode: number } {
-  return { id, episode: doc.record(id)?.episode ?? 0 };
+function open(doc: DocumentVersion, { id, digest, handler, entry, retires }: Job): DocumentVersion {
+  if (retires) return doc.openRetirement(id);
+  if (entry === undefined) return doc.openAttempt(id, digest, { schema: handler.schema });
+  return doc.openAttempt(id, digest, { tried: handler.retire === undefined ? undefined : triedOf(entry.args) });
+}
+
+function episodeOf(doc: DocumentVersion, { id, retires }: Job): { readonly id: string; readonly episode: number } {
+  const record = doc.record(id);
+  return { id, episode: (retires ? record?.retirement?.episode : record?.episode) ?? 0 };
 }

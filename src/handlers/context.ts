@@ -1,10 +1,14 @@
+import type { Patch } from '../types/patch.ts';
 import type { Difference } from './diff.ts';
-import type { SubOptions } from './options.ts';
+import type { SubOptions } from './sub-options.ts';
 
 /** Returning is success; for the other ends see `TemporaryError` and `PermanentError`. */
 export type HandlerFunction<T = unknown> = (context: HandlerContext<T>) => Promise<void> | void;
 /** Like {@link HandlerFunction}. */
 export type SubFunction<T = unknown> = (context: SubContext<T>) => Promise<void> | void;
+
+/** Like {@link HandlerFunction}; a `PermanentError` is an error like any other, since a call to undo cannot be given up. */
+export type RetireFunction<T = unknown> = (context: RetireContext<T>) => Promise<void> | void;
 
 /** What every call is told. All of it belongs to one state of the object, and is frozen; bytes in it are the call's own. */
 export interface CallContext<T = unknown> {
@@ -19,8 +23,8 @@ export interface CallContext<T = unknown> {
   readonly new: unknown;
   /** What differs between `old` and `new`; computed on first use. */
   readonly diff: readonly Difference[];
-  /** `create` until the handler's first success for this uid. */
-  readonly cause: 'create' | 'update';
+  /** For a handler of changes `create` until its first success for this uid, then `update`; else the kind of the handler. */
+  readonly cause: 'create' | 'update' | 'resume' | 'delete';
   /** Failed attempts on this input so far; 0 at first. Crashes are not counted. */
   readonly attempt: number;
   /**
@@ -34,6 +38,42 @@ export interface CallContext<T = unknown> {
    * signal still says that it is outdated.
    */
   readonly signal: AbortSignal;
+  /**
+   * Asks for a change of the object, to be made after the call, whether it succeeds or fails: a merge patch, or an array,
+   * which is a JSON patch. Several are applied in order, as one write, to the newest state; so a change by somebody else in
+   * the meantime stays. What the patches change in the handler's own view is taken as handled (A8'): it is not called for
+   * it again, and a failure keeps its count.
+   *
+   * Dropped when the call counts for nothing, and when the object is gone or on its way out. Patches that do not fit the
+   * object of this call fail it; those that do not fit the newest state any more have it made again.
+   *
+   * @example
+   * ```ts
+   * import { createController, createStoreSource, openStore } from 'plimsoll';
+   *
+   * const store = await openStore<{ spec: { replicas: number }; status?: { replicas: number } }>();
+   * const controller = createController({ source: createStoreSource(store, { prefix: 'apps/' }) });
+   * controller.on('change', { id: 'scale', field: 'spec.replicas' }, (ctx) => {
+   *   ctx.patch({ status: { replicas: ctx.new } });
+   * });
+   * ```
+   *
+   * @throws TypeError for what is no patch, an unknown option, and after the return
+   * @throws ValueError for what is not JSON data
+   * @throws UnsupportedError if the source takes no patches
+   * @throws LimitExceededError above 1000 patches
+   */
+  patch(patch: Patch, options?: PatchOptions): void;
+}
+
+/** Options of `ctx.patch`. */
+export interface PatchOptions {
+  /**
+   * Only if the handler's view is still what this call was told: otherwise none of the call's patches is applied, its
+   * outcome counts for nothing, and it is called again at once. For what was computed from the old value, like a list with
+   * one more element. Under changes faster than the call it is never written. @default false
+   */
+  readonly ifUnchanged?: boolean;
 }
 
 /** What a handler is called with. */
@@ -73,4 +113,21 @@ export interface SubContext<T = unknown> extends CallContext<T> {
   readonly parentId: string;
   /** As registered, frozen. */
   readonly args: unknown;
+}
+
+/** What a `retire` hook is called with. */
+export interface RetireContext<T = unknown>
+  extends Pick<
+    CallContext<T>,
+    'object' | 'uid' | 'name' | 'resourceVersion' | 'attempt' | 'idempotencyKey' | 'signal'
+  > {
+  /** Of the sub, as it was registered. */
+  readonly id: string;
+  readonly parentId: string;
+  /**
+   * The args of every attempt that was begun since the last success, and of that success, the latest at the end: any of
+   * them may have taken effect. `undefined` stands for an attempt without args. Frozen; at most 1000 different ones are
+   * remembered, then the oldest is forgotten.
+   */
+  readonly tried: readonly unknown[];
 }

@@ -19,7 +19,7 @@ import type { ControllerOptions, HandlerOptions } from './options.ts';
 import { runPass } from './pass.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
 import { createMemoryProgress } from './progress.ts';
-import { Registry } from './registry.ts';
+import { type HandlerKind, Registry } from './registry.ts';
 import { Sweeper } from './sweeper.ts';
 import { defaultViewBy } from './view.ts';
 
@@ -53,7 +53,7 @@ export interface Controller<T = unknown> {
    * @throws RangeError for retries, timeouts or backoff out of range.
    * @throws UnsupportedError for any other kind.
    */
-  on(kind: 'change', options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
+  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
   /**
    * Works until the signal aborts, then drains: running calls get the abort, their outcomes are still recorded, and
    * after `drainMs` at the latest it resolves. Call once. Rejects, drained as well, when the source fails for good.
@@ -101,6 +101,10 @@ export interface ControllerStats {
   readonly relists: number;
   /** States on which a `when`, `select`, `view` or digest threw. */
   readonly faults: number;
+  /** Patches written into objects. */
+  readonly patches: number;
+  /** Episodes of handlers that had to wait because own writes call them again and again (A8'). */
+  readonly loops: number;
 }
 
 /**
@@ -134,6 +138,8 @@ interface IdleWaiter {
   readonly reject: (reason: unknown) => void;
 }
 
+const WEEK_MS = 604_800_000;
+
 /** Between two lists of the source. */
 const RELIST_BACKOFF: Backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0.2 };
 
@@ -159,6 +165,8 @@ class ObjectController<T> implements Controller<T> {
     superseded: 0,
     relists: 0,
     faults: 0,
+    patches: 0,
+    loops: 0,
   };
   readonly #idle = new Set<IdleWaiter>();
   #lists = 0;
@@ -171,10 +179,15 @@ class ObjectController<T> implements Controller<T> {
     this.#drainMs = options.drainMs ?? 5000;
     const random = options.random ?? systemRandom;
     const { source } = options;
-    this.#registry = new Registry(resolveBackoff(options.backoff));
+    const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
+    this.#registry = new Registry(
+      resolveBackoff(options.backoff),
+      source.hasFinalizers === true && source.patch !== undefined,
+    );
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
       {
+        process,
         // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
         defaultView: defaultViewBy(options.view as ((object: unknown) => unknown) | undefined, options.essence),
         onFault: (snapshot, id, error) => {
@@ -200,7 +213,7 @@ class ObjectController<T> implements Controller<T> {
         this.#logger.error('Cannot work on an object', { name, error, delayMs });
       },
     });
-    this.#deps = this.#passDeps(options, random);
+    this.#deps = this.#passDeps(options, random, process);
     this.#sweeper = new Sweeper({
       progress: this.#deps.progress,
       source,
@@ -210,7 +223,7 @@ class ObjectController<T> implements Controller<T> {
     });
   }
 
-  on(kind: 'change', options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
+  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
     if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
     this.#registry.add(kind, options, fn);
   }
@@ -271,13 +284,15 @@ class ObjectController<T> implements Controller<T> {
     return { objects: this.#table.size, queued, running, waiting, behind: keys, ...this.#counters };
   }
 
-  #passDeps(options: ControllerOptions<T>, random: Random): PassDeps {
-    const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
+  #passDeps(options: ControllerOptions<T>, random: Random, process: string): PassDeps {
     let writes = 0;
     return {
       source: options.source,
       progress: options.progress ?? createMemoryProgress(),
       handlers: this.#registry.handlers,
+      handlerIds: this.#registry.ids,
+      recordTtlMs: options.recordTtlMs ?? WEEK_MS,
+      finalizer: options.finalizer ?? 'plimsoll.dev/handlers',
       policy: options.policy ?? 'supersede',
       clock: this.#clock,
       pacer: this.#pacer,

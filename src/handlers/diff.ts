@@ -22,18 +22,21 @@ function collect(before: unknown, after: unknown, path: string, differences: Dif
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
       collect(ownValue(before, key), ownValue(after, key), `${path}/${escapeSegment(key)}`, differences);
     }
-  } else if (!equal(before, after)) {
+  } else if (!equalData(before, after)) {
     differences.push(Object.freeze({ path, old: before, new: after }));
   }
 }
 
-function equal(a: unknown, b: unknown): boolean {
+/** Whether two pieces of JSON data are the same, whatever the order of their keys. */
+export function equalData(a: unknown, b: unknown): boolean {
   if (Object.is(a, b) || a === b) return true;
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((part, index) => equal(part, b[index]));
+    return a.length === b.length && a.every((part, index) => equalData(part, b[index]));
   if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equalData(a[key], b[key]))
+  );
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,4 +1,14 @@
-import { type Attempt, type HandlerRecord, type PlanEntry, type ProgressDocument, subRecordId } from './record.ts';
+import { equalData } from './diff.ts';
+import {
+  type Attempt,
+  type HandlerRecord,
+  type PlanEntry,
+  type ProgressDocument,
+  type Retirement,
+  subRecordId,
+  type Tried,
+  wasOpened,
+} from './record.ts';
 import { type Changes, VersionedMap } from './versioned-map.ts';
 
 /** A document without its two tables. */
@@ -59,52 +69,138 @@ export class DocumentVersion {
    * Opens an attempt. An attempt already open on the digest keeps its episode and its count; any other digest, or a
    * settled one opened anew, begins an episode.
    */
-  openAttempt(id: string, digest: string): DocumentVersion {
+  openAttempt(id: string, digest: string, { tried, schema }: Opening = {}): DocumentVersion {
     const tick = this.#header.tick + 1;
-    const before = this.record(id);
-    const goesOn = before?.attempt?.digest === digest && before.attempt.state === 'open';
+    const { schema: _schema, absentSinceWallMs: _absent, ...before } = this.record(id) ?? { attempt: null, done: null };
+    const open = before.attempt?.digest === digest && before.attempt.state === 'open' ? before : undefined;
     const record: HandlerRecord = {
-      ...(before ?? { done: null }),
-      attempt: goesOn && before.attempt !== null ? before.attempt : freshAttempt(digest),
+      ...before,
+      attempt: open?.attempt ?? freshAttempt(digest),
       at: tick,
-      episode: goesOn ? before.episode : tick,
+      episode: open !== undefined && 'episode' in open ? open.episode : tick,
+      ...(tried === undefined ? {} : { tried: withTried(this.record(id)?.tried ?? [], tried) }),
+      ...(schema === undefined ? {} : { schema }),
     };
     return this.#with({ tick }, [[id, record]]);
   }
 
+  /** No record of anything. */
+  get isEmpty(): boolean {
+    return this.#records.size === 0;
+  }
+
+  /** Takes a state as done without a call. */
+  adopt(id: string, digest: string, view: unknown, schema: string | undefined): DocumentVersion {
+    const { tick } = this.#header;
+    const attempt: Attempt = { ...freshAttempt(digest), state: 'ok' };
+    const record = { attempt, done: digest, at: tick, episode: tick, ...(schema === undefined ? {} : { schema }) };
+    return this.#with({}, [[id, record]], view);
+  }
+
+  /** Notes that the object was seen. */
+  mark(id: string): DocumentVersion {
+    return this.#with({}, [[id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]]);
+  }
+
+  /**
+   * Drops what no handler has claimed for longer than `ttlMs`, and notes since when the rest is so (A14'). Who is back
+   * before that goes on where it was.
+   */
+  tidied(handlerIds: ReadonlySet<string>, wallMs: number, ttlMs: number): DocumentVersion {
+    const changes: [string, HandlerRecord | undefined][] = [];
+    for (const [id, record] of this.#records.entries()) {
+      const { absentSinceWallMs, ...rest } = record;
+      const isKnown = handlerIds.has(id.split('/', 1)[0] ?? id);
+      if (isKnown) {
+        if (absentSinceWallMs !== undefined) changes.push([id, rest]);
+      } else if (absentSinceWallMs === undefined || absentSinceWallMs > wallMs) {
+        changes.push([id, { ...record, absentSinceWallMs: wallMs }]);
+      } else if (wallMs - absentSinceWallMs > ttlMs) {
+        changes.push([id, undefined]);
+      }
+    }
+    return changes.length === 0 ? this : this.#with({}, changes);
+  }
+
   /**
    * Notes the outcome of an attempt. Nothing happens if the record is gone (the sub left the plan) or has another
-   * attempt by now; so it may be done over after a conflict, and twice is once.
+   * attempt by now; so it may be done over after a conflict, and twice is once. `from` is the digest that was opened:
+   * the call's own patches may have moved it (A8').
    */
-  settleAttempt(id: string, episode: number, attempt: Attempt): DocumentVersion {
+  settleAttempt(id: string, episode: number, from: string, after: Attempt): DocumentVersion {
     const before = this.record(id);
-    if (before === undefined || before.episode !== episode || before.attempt?.digest !== attempt.digest) return this;
+    if (before === undefined || before.episode !== episode || before.attempt?.digest !== from) return this;
+    const { opened = from } = before.attempt;
+    const attempt = opened === after.digest ? after : { ...after, opened };
     // A retry that needed no intent was not stamped when it began; its turn counts all the same.
     const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
     return this.#with({ tick }, [[id, { ...before, attempt, at: tick }]]);
   }
 
   /**
-   * Makes a plan the parent's own. Subs that stay keep their records, subs that left lose them (no retire hook yet), new
-   * ones stand in line from this tick on: from 0, plans with ever new ids would starve the old ones (A5').
+   * Makes a plan the parent's own. Subs that stay keep their records, new ones stand in line from this tick on: from 0,
+   * plans with ever new ids would starve the old ones (A5'). Subs that left lose their records; but if the parent has a
+   * hook, and they were ever opened, they are retired (A9'e). One that is back before it was is retired no more; if a call
+   * to retire it was opened, nobody knows what is left of its work, so it is to run again.
    */
-  adoptPlan(parentId: string, plan: readonly PlanEntry[]): DocumentVersion {
+  adoptPlan(parentId: string, plan: readonly PlanEntry[], canRetire: boolean): DocumentVersion {
     const parent = this.record(parentId);
     if (parent === undefined || (plan.length === 0 && parent.plan === undefined)) return this;
+    const { tick } = this.#header;
     const wanted = new Set(plan.map((entry) => subRecordId(parentId, entry.id)));
     const changes: [string, HandlerRecord | undefined][] = [];
     for (const entry of parent.plan ?? []) {
       const id = subRecordId(parentId, entry.id);
-      if (!wanted.has(id)) changes.push([id, undefined]);
+      if (!wanted.has(id)) changes.push([id, canRetire ? retired(this.record(id), entry) : undefined]);
     }
     for (const id of wanted) {
-      if (this.record(id) === undefined) {
-        changes.push([id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]);
-      }
+      const { retirement, ...record } = this.record(id) ?? { attempt: null, done: null, at: tick, episode: 0 };
+      if (this.record(id) === undefined) changes.push([id, record]);
+      else if (retirement?.episode === 0) changes.push([id, record]);
+      else if (retirement !== undefined)
+        changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
     }
     const { plan: _before, ...rest } = parent;
     changes.push([parentId, plan.length === 0 ? rest : { ...rest, plan }]);
     return this.#with({}, changes);
+  }
+
+  /** An empty plan for all of these parents: whatever their subs did is to be undone (A11'b). */
+  retireAll(parentIds: readonly string[]): DocumentVersion {
+    return parentIds.reduce<DocumentVersion>((doc, id) => doc.adoptPlan(id, [], true), this);
+  }
+
+  /** Ids of the records of subs of a parent that are to be retired. Looks at all records. */
+  retiring(parentId: string): readonly string[] {
+    const prefix = subRecordId(parentId, '');
+    return this.#records
+      .entries()
+      .flatMap(([id, { retirement }]) => (retirement !== undefined && id.startsWith(prefix) ? [id] : []));
+  }
+
+  /** Opens a call to retire a sub; nothing if it is to be retired no more. */
+  openRetirement(id: string): DocumentVersion {
+    const before = this.record(id);
+    if (before?.retirement === undefined) return this;
+    const tick = this.#header.tick + 1;
+    const episode = before.retirement.episode === 0 ? tick : before.retirement.episode;
+    return this.#with({ tick }, [[id, { ...before, at: tick, retirement: { ...before.retirement, episode } }]]);
+  }
+
+  /** Notes the outcome of a call to retire: the next one's time, or, `undefined`, the end of the record. */
+  settleRetirement(id: string, after: Retirement | undefined, episode: number): DocumentVersion {
+    const before = this.record(id);
+    if (before?.retirement === undefined || before.retirement.episode !== episode) return this;
+    if (after === undefined) return this.#with({}, [[id, undefined]]);
+    const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
+    return this.#with({ tick }, [[id, { ...before, at: tick, retirement: after }]]);
+  }
+
+  /** Notes that a sub has succeeded with these args: whatever it was opened with before is undone by that (A9'e). */
+  settleTried(id: string, tried: Tried): DocumentVersion {
+    const before = this.record(id);
+    if (before?.tried === undefined) return this;
+    return this.#with({}, [[id, { ...before, tried: [tried] }]]);
   }
 
   /** Notes a success that `old` may refer to from now on, with its view. */
@@ -194,4 +290,31 @@ export function versionOf(document: ProgressDocument): DocumentVersion {
 
 function freshAttempt(digest: string): Attempt {
   return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
+}
+
+/** A sub that leaves the plan, if there is anything to retire. */
+function retired(record: HandlerRecord | undefined, { args }: PlanEntry): HandlerRecord | undefined {
+  if (record === undefined || !wasOpened(record)) return undefined;
+  // Opened by a version without the hook: all that is known are the args of the plan.
+  const tried = record.tried ?? [triedOf(args)];
+  return { ...record, tried, retirement: { episode: 0, failures: 0, wakeAtWallMs: 0, delayMs: 0 } };
+}
+
+/** What is noted beside an attempt that is opened. */
+export interface Opening {
+  readonly tried?: Tried | undefined;
+  readonly schema?: string | undefined;
+}
+
+export function triedOf(args: unknown): Tried {
+  return args === undefined ? {} : { args };
+}
+
+/** Most args of one sub that are remembered. */
+export const TRIED_MAX = 1000;
+
+/** Each once, the last one at the end. At the bound the oldest goes. */
+function withTried(before: readonly Tried[], tried: Tried): readonly Tried[] {
+  const others = before.filter(({ args }) => !equalData(args, tried.args));
+  return [...(others.length < TRIED_MAX ? others : others.slice(1)), tried];
 }

@@ -1,58 +1,47 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
-import { invariant } from '../types/invariant.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
-import type { DocumentVersion } from './document-version.ts';
+import { type DocumentVersion, triedOf } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job } from './jobs.ts';
-import type { ObjectState, UidMemory } from './object-memory.ts';
-import { attemptAfter, type CallResult, type Outcome, outcomeOf } from './outcome.ts';
-import type { PassDeps } from './pass-deps.ts';
-import type { Attempt, PlanEntry } from './record.ts';
-import type { Handler, SubHandler } from './registry.ts';
+import type { UidMemory } from './object-memory.ts';
+import type { CallResult } from './outcome.ts';
+import { PatchCollector } from './patch-collector.ts';
+import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
+import { type Handler, isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+import { attemptOf, type Execution, judge, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
-
-/** One call about to be made, its attempt being open in the document. */
-export interface Execution {
-  readonly deps: PassDeps;
-  readonly state: ObjectState;
-  readonly memory: UidMemory;
-  readonly snapshot: Snapshot;
-  readonly job: Job;
-  /** The call runs on its state even if that is outdated. */
-  readonly forced: boolean;
-}
 
 /** What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made. */
 export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable';
 
 /** Calls a handler and leaves its outcome pending. */
 export async function executeHandler(execution: Execution): Promise<ExecutionResult> {
-  const { deps, job, memory, snapshot } = execution;
+  const { job, memory } = execution;
   const attempt = attemptOf(execution);
-  const { result, call } = await callHandler(execution, false);
+  const { result, call, collector } = await callHandler(execution, false);
   const { plan, subs } = call.seal();
-  const outcome = judge(execution, result, attempt, job.handler);
+  const { outcome, after, seen, write } = judge(execution, result, attempt, job.handler, collector);
   const isOk = outcome.kind === 'ok';
-  if (outcome.kind !== 'superseded') {
-    const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+  if (after !== undefined) {
     const record = memory.doc?.record(job.id);
     const episode = record?.episode ?? 0;
     memory.pending = {
       apply: (doc) => {
-        const settled = doc.settleAttempt(job.id, episode, after);
+        const settled = doc.settleAttempt(job.id, episode, job.digest, after);
         if (settled === doc || !isOk) return settled;
-        return completeParent(settled.adoptPlan(job.id, plan), job.handler, snapshot);
+        return completeParent(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), job.handler, seen);
       },
       replans: isOk && record?.plan !== undefined,
+      write,
     };
   }
-  if (isOk) {
-    memory.closures.set(job.id, { digest: job.digest, subs });
+  if (isOk && after !== undefined) {
+    memory.closures.set(job.id, { digest: after.digest, subs });
     memory.rebuilds.delete(job.id);
   }
-  report(execution, outcome);
+  if (write === undefined) report(execution, outcome);
   return isOk && plan.length > 0 ? 'planned' : 'leaf';
 }
 
@@ -68,25 +57,30 @@ export async function executeSub(execution: Execution, entry: PlanEntry): Promis
     if (sub === undefined || memory.pending !== undefined || isLost) return 'unrunnable';
   }
   const attempt = attemptOf(execution);
-  const view = sub.selected === undefined ? snapshot.viewOfSub(job.handler, entry)?.value : sub.selected.value;
+  const viewIn = (state: Snapshot): unknown =>
+    sub.selected === undefined ? state.viewOfSub(job.handler, entry)?.value : sub.selected.value;
   const running = begin(execution, true);
-  const context = new SubCall(factsOf(execution, view, attempt, running.signal), job.handler.id, sub);
+  const collector = new PatchCollector(job.id, deps.source.patch !== undefined);
+  const facts = factsOf(execution, viewIn(snapshot), attempt, running.signal, collector);
+  const context = new SubCall(facts, job.handler.id, sub);
   const result = await running.run(() => sub.fn(context), sub.timeoutMs, deps.clock);
-  const outcome = judge(execution, result, attempt, { retries: sub.retries, backoff: job.handler.backoff });
-  if (outcome.kind !== 'superseded') {
-    const after = attemptAfter(attempt, outcome, deps.clock.wallTime());
+  const policy = { retries: sub.retries, backoff: job.handler.backoff };
+  const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector);
+  if (after !== undefined) {
     const episode = memory.doc?.record(job.id)?.episode ?? 0;
     memory.pending = {
       apply: (doc) => {
-        const settled = doc.settleAttempt(job.id, episode, after);
+        const settled = doc.settleAttempt(job.id, episode, job.digest, after);
         if (settled === doc || outcome.kind === 'temporary') return settled;
-        const marked = outcome.kind === 'ok' ? settled.markDone(job.id, job.digest, view) : settled;
-        return completeParent(marked, job.handler, snapshot);
+        if (outcome.kind === 'permanent') return completeParent(settled, job.handler, seen);
+        const done = settled.settleTried(job.id, triedOf(entry.args)).markDone(job.id, after.digest, viewIn(seen));
+        return completeParent(done, job.handler, seen);
       },
       replans: false,
+      write,
     };
   }
-  report(execution, outcome);
+  if (write === undefined) report(execution, outcome);
   return 'leaf';
 }
 
@@ -95,7 +89,9 @@ function completeParent(doc: DocumentVersion, handler: Handler, snapshot: Snapsh
   const view = snapshot.viewOf(handler);
   const record = doc.record(handler.id);
   if (view === undefined || !isPlannedAt(record, view.digest) || record?.done === view.digest) return doc;
-  return isComplete(handler, doc, snapshot) ? doc.markDone(handler.id, view.digest, view.value) : doc;
+  if (!isComplete(handler, doc, snapshot)) return doc;
+  // Nobody asks a handler that is called once for its `old` (A6').
+  return doc.markDone(handler.id, view.digest, isParental(handler.kind) ? view.value : undefined);
 }
 
 function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | undefined {
@@ -110,7 +106,9 @@ function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | 
 async function rebuild(execution: Execution): Promise<void> {
   const { deps, state, job, memory, snapshot } = execution;
   const { handler } = job;
-  const { result, call } = await callHandler(execution, true);
+  // What it asks to be written, it has asked before, when it succeeded.
+  const { result, call, collector } = await callHandler(execution, true);
+  collector.close();
   state.running = undefined;
   const { plan, subs } = call.seal();
   if (!result.ok) {
@@ -129,7 +127,7 @@ async function rebuild(execution: Execution): Promise<void> {
   const stored = memory.doc?.record(handler.id)?.plan ?? [];
   if (digestOfView(stored) === digestOfView(plan)) return;
   memory.pending = {
-    apply: (doc) => completeParent(doc.adoptPlan(handler.id, plan), handler, snapshot),
+    apply: (doc) => completeParent(doc.adoptPlan(handler.id, plan, handler.retire !== undefined), handler, snapshot),
     replans: true,
   };
   memory.agenda = undefined;
@@ -139,16 +137,17 @@ async function rebuild(execution: Execution): Promise<void> {
 async function callHandler(
   execution: Execution,
   isRebuild: boolean,
-): Promise<{ readonly result: CallResult; readonly call: HandlerCall }> {
+): Promise<{ readonly result: CallResult; readonly call: HandlerCall; readonly collector: PatchCollector }> {
   const { deps, job, memory, snapshot } = execution;
   const { handler } = job;
   const attempt = memory.doc?.record(handler.id)?.attempt ?? attemptOf(execution);
   const running = begin(execution, !isRebuild);
   const asHandler = { ...execution, job: { ...job, id: handler.id, digest: job.handlerDigest } };
-  const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal);
-  const call = new HandlerCall(facts, handler.id, isRebuild);
+  const collector = new PatchCollector(handler.id, deps.source.patch !== undefined);
+  const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal, collector);
+  const call = new HandlerCall(facts, handler, isRebuild);
   const result = await running.run(() => handler.fn(call), handler.timeoutMs, deps.clock);
-  return { result, call };
+  return { result, call, collector };
 }
 
 /** Makes the call the one that newer states and the end of the controller are told to. */
@@ -160,17 +159,12 @@ function begin({ deps, state, memory, snapshot, job, forced }: Execution, isAtte
   return running;
 }
 
-function attemptOf({ memory, job }: Execution): Attempt {
-  const attempt = memory.doc?.record(job.id)?.attempt ?? null;
-  invariant(attempt?.digest === job.digest, `the attempt of "${job.id}" was called without being opened`);
-  return attempt;
-}
-
 function factsOf(
   { memory, snapshot, job }: Execution,
   view: unknown,
   attempt: Attempt,
   signal: AbortSignal,
+  patches: PatchCollector,
 ): CallFacts {
   const record = memory.doc?.record(job.id);
   const old = deepFreeze(memory.doc?.baseOf(record));
@@ -181,48 +175,16 @@ function factsOf(
     resourceVersion: snapshot.resourceVersion,
     old,
     new: view,
-    cause: (record?.done ?? null) === null ? 'create' : 'update',
+    cause: causeOf(job, record),
     attempt: attempt.failures,
-    idempotencyKey: JSON.stringify([snapshot.uid, job.id, job.digest, record?.episode ?? 0]),
+    idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
     signal,
+    patches,
   };
 }
 
-/** Ends the call. */
-function judge(
-  { deps, state, memory, job }: Execution,
-  result: CallResult,
-  attempt: Attempt,
-  policy: Pick<Handler, 'retries' | 'backoff'>,
-): Outcome {
-  const outcome = outcomeOf(result, attempt, policy, deps.random);
-  if (outcome.kind === 'superseded' && state.running?.superseded === true) memory.spared.add(job.id);
-  else memory.spared.delete(job.id);
-  state.running = undefined;
-  return outcome;
-}
-
-/** Counts and tells. After the outcome is pending: nothing that goes wrong in telling may lose it. */
-function report({ deps, snapshot, job }: Execution, outcome: Outcome): void {
-  const facts = { ...naming(snapshot), handler: job.id };
-  switch (outcome.kind) {
-    case 'ok':
-      deps.counters.successes++;
-      break;
-    case 'superseded':
-      deps.counters.superseded++;
-      break;
-    case 'temporary':
-      deps.counters.temporaryFailures++;
-      deps.logger.warn(`Handler "${job.id}" failed and is tried again`, { ...facts, ...outcome });
-      break;
-    case 'permanent':
-      deps.counters.permanentFailures++;
-      deps.logger.error(`Handler "${job.id}" failed for good on this input`, { ...facts, error: outcome.error });
-      break;
-  }
-}
-
-function naming({ name, uid, resourceVersion }: Snapshot): Record<string, unknown> {
-  return { name, uid, resourceVersion };
+/** A handler of one kind is called for one cause; one for changes, and a sub, for a creation until its first success (A6'). */
+function causeOf({ id, handler }: Job, record: HandlerRecord | undefined): CallFacts['cause'] {
+  if (id === handler.id && handler.kind !== 'change') return handler.kind;
+  return (record?.done ?? null) === null ? 'create' : 'update';
 }

@@ -1,5 +1,6 @@
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isComplete, isPlannedAt } from './jobs.ts';
+import type { Loop, LoopGuard } from './loop-guard.ts';
 import type { ObjectState } from './object-memory.ts';
 import { type HandlerRecord, isSettled, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
@@ -12,11 +13,14 @@ export interface ObjectStatus {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  /** Every handler and sub in scope has its final outcome on what it sees of the newest known state. */
+  /**
+   * Every handler and sub in scope has its final outcome on what it sees of the newest known state, and none is left to
+   * retire. Of an object that is deleting: the same of the handlers for deletions.
+   */
   readonly settled: boolean;
-  /** Every handler and sub in scope last *succeeded* on what it sees of the newest known state. */
+  /** The same, and each of them last *succeeded* on what it sees of the newest known state. */
   readonly succeeded: boolean;
-  /** Handlers in the order of registration, each followed by its planned subs. */
+  /** Handlers in the order of registration, each followed by its planned subs, and by those that it has to retire. */
   readonly handlers: readonly HandlerStatus[];
 }
 
@@ -26,8 +30,11 @@ export interface HandlerStatus {
   readonly inScope: boolean;
   /** Of what it sees of the newest known state; `undefined` out of scope. */
   readonly digest: string | undefined;
-  /** Of the last attempt; `new` before the first one. `open` covers running, waiting and interrupted attempts. */
-  readonly state: 'new' | 'open' | 'ok' | 'failed';
+  /**
+   * Of the last attempt; `new` before the first one. `open` covers running, waiting and interrupted attempts. `retiring`:
+   * a sub that has left the plan, and whose work is to be undone.
+   */
+  readonly state: 'new' | 'open' | 'ok' | 'failed' | 'retiring';
   /** The digest of the last attempt. */
   readonly attempted: string | undefined;
   /** The digest of the last success; for a parent, of the last one that all of its subs have followed. */
@@ -38,6 +45,8 @@ export interface HandlerStatus {
   readonly wakeWallMs: number | undefined;
   /** What `when`, `select`, `view` or the digest threw on the newest state: the handler cannot be called on it. */
   readonly fault: unknown;
+  /** Own writes call it again and again, so that it is slowed down: how often by now, and what differs each time (A8'). */
+  readonly loop: Loop | undefined;
 }
 
 /** Describes the newest known state; `undefined` if nothing lives under the name. */
@@ -46,14 +55,19 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   if (state === undefined || snapshot === undefined) return undefined;
   const isCurrent = state.memory?.uid === snapshot.uid;
   const doc = (isCurrent ? state.memory?.effective(state.name) : undefined) ?? emptyDocument(snapshot.uid, state.name);
-  const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc));
-  const inScope = statuses.filter((status) => status.inScope || status.fault !== undefined);
+  const guard = isCurrent ? state.memory?.guard : undefined;
+  const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc, guard));
+  const inScope = statuses.filter(
+    (status) => status.inScope || status.fault !== undefined || status.state === 'retiring',
+  );
   return {
     name: snapshot.name,
     uid: snapshot.uid,
     resourceVersion: snapshot.resourceVersion,
     deleting: snapshot.deleting,
-    settled: inScope.every(({ id, digest }) => digest !== undefined && isSettled(doc.record(id), digest)),
+    settled: inScope.every(
+      ({ id, digest, state }) => state !== 'retiring' && digest !== undefined && isSettled(doc.record(id), digest),
+    ),
     succeeded: inScope.every(
       ({ digest, succeeded, state }) => digest !== undefined && state === 'ok' && succeeded === digest,
     ),
@@ -61,27 +75,50 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   };
 }
 
-function statusesOf(handler: Handler, snapshot: Snapshot, doc: DocumentVersion): HandlerStatus[] {
-  const view = snapshot.viewOf(handler);
+function statusesOf(
+  handler: Handler,
+  snapshot: Snapshot,
+  doc: DocumentVersion,
+  guard: LoopGuard | undefined,
+): HandlerStatus[] {
+  // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
+  const view = snapshot.deleting === (handler.kind === 'delete') ? snapshot.viewOf(handler) : undefined;
   const record = doc.record(handler.id);
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
   const isDone = isPlanned && isComplete(handler, doc, snapshot);
-  const parent = statusOf(handler.id, view, record, snapshot.faultOf(handler.id), isDone ? view.digest : undefined);
+  const { id } = handler;
+  const done = isDone ? view.digest : undefined;
+  // Who is called for the creation alone has done its part, whatever the object looks like now.
+  const isOver = handler.kind === 'create' && record?.attempt?.state === 'ok' && record.done !== null;
+  const seen = view !== undefined && isOver ? { value: undefined, digest: record.attempt?.digest ?? '' } : view;
+  const parent = statusOf(id, seen, record, isOver ? seen?.digest : done, snapshot.faultOf(id), guard?.loopOf(id));
   const subs = (record?.plan ?? []).map((entry) => {
     const id = subRecordId(handler.id, entry.id);
     const subView = isPlanned ? snapshot.viewOfSub(handler, entry) : undefined;
-    return statusOf(id, subView, doc.record(id), snapshot.faultOf(id), undefined);
+    return statusOf(id, subView, doc.record(id), undefined, snapshot.faultOf(id), guard?.loopOf(id));
   });
-  return [parent, ...subs];
+  const retiring = handler.retire === undefined ? [] : doc.retiring(handler.id);
+  return [parent, ...subs, ...retiring.map((id) => retiringStatus(id, doc.record(id)))];
+}
+
+function retiringStatus(id: string, record: HandlerRecord | undefined): HandlerStatus {
+  const { failures = 0, wakeAtWallMs = 0 } = record?.retirement ?? {};
+  return {
+    ...statusOf(id, undefined, record, undefined, undefined, undefined),
+    state: 'retiring',
+    attempts: failures,
+    wakeWallMs: wakeAtWallMs === 0 ? undefined : wakeAtWallMs,
+  };
 }
 
 function statusOf(
   id: string,
   view: View | undefined,
   record: HandlerRecord | undefined,
-  fault: unknown,
   complete: string | undefined,
+  fault: unknown,
+  loop: Loop | undefined,
 ): HandlerStatus {
   const attempt = record?.attempt ?? undefined;
   return {
@@ -94,5 +131,6 @@ function statusOf(
     attempts: attempt?.failures ?? 0,
     wakeWallMs: attempt === undefined || attempt.wakeAtWallMs === 0 ? undefined : attempt.wakeAtWallMs,
     fault,
+    loop: loop && { episodes: loop.episodes, paths: loop.paths },
   };
 }

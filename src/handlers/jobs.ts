@@ -2,16 +2,20 @@ import type { DocumentVersion } from './document-version.ts';
 import { type HandlerRecord, isSettled, type PlanEntry, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { View } from './view.ts';
 
 /** One call to make: of a handler, or of a planned sub of it. */
 export interface Job {
   /** Names the record: `handler` or `parent/sub`. */
   readonly id: string;
   readonly handler: Handler;
-  /** Only for a sub. */
+  /** Only for a call of a sub. */
   readonly entry: PlanEntry | undefined;
-  /** Of what the job sees on the state it was found on. */
+  /** The handler's hook is to be called for a sub that left the plan; `id` names its record. */
+  readonly retires: boolean;
+  /** Of what the job sees on the state it was found on; of no use where it retires. */
   readonly digest: string;
+  /** `''` where the object is not for the handler, which can only be so if it retires. */
   readonly handlerDigest: string;
   /** The tick by which it stands in line. */
   readonly at: number;
@@ -19,14 +23,40 @@ export interface Job {
   readonly place: number;
 }
 
+/** What a job sees of a state; `undefined` if nothing. Of a sub with `select`, the value is with its function. */
+export function viewOn(snapshot: Snapshot, { handler, entry }: Job): View | undefined {
+  return entry === undefined ? snapshot.viewOf(handler) : snapshot.viewOfSub(handler, entry);
+}
+
 /** A parent's own call on this digest succeeded, so its plan is that of this digest. */
 export function isPlannedAt(record: HandlerRecord | undefined, digest: string): boolean {
-  return record?.attempt?.digest === digest && record.attempt.state === 'ok';
+  return record?.attempt?.state === 'ok' && record.attempt.digest === digest;
+}
+
+/** A job whose record says that there is nothing left to do. */
+export function isDone(job: Job, record: HandlerRecord | undefined): boolean {
+  if (job.retires) return record?.retirement === undefined;
+  return job.entry === undefined ? isSettledFor(job.handler, record, job.digest) : isSettled(record, job.digest);
+}
+
+/** The same for a handler on what it sees: one for creations is done for ever with its first success (D14). */
+export function isSettledFor({ kind }: Handler, record: HandlerRecord | undefined, digest: string): boolean {
+  return isSettled(record, digest) || (kind === 'create' && (record?.done ?? null) !== null);
+}
+
+/**
+ * Whether the subs of a parent that have left its plan may be retired: not while it is due or waits, since its next plan
+ * may have them again (A9'e). On an object that is deleting there is no next plan.
+ */
+export function mayRetire(doc: DocumentVersion, handler: Handler, snapshot: Snapshot): boolean {
+  const view = snapshot.viewOf(handler);
+  return snapshot.deleting || view === undefined || isSettled(doc.record(handler.id), view.digest);
 }
 
 /** Whether a job found on one state is the same job on another: same scope, same digest, same plan (A10'). */
 export function isSameJob(job: Job, other: Snapshot): boolean {
   const view = other.viewOf(job.handler);
+  if (job.retires) return other.deleting || (view?.digest ?? '') === job.handlerDigest;
   if (view === undefined || view.digest !== job.handlerDigest) return false;
   return job.entry === undefined || other.viewOfSub(job.handler, job.entry)?.digest === job.digest;
 }

@@ -2,7 +2,9 @@ import type { Clock } from '../types/clock.ts';
 import type { Agenda } from './agenda.ts';
 import type { RunningCall } from './call.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import type { Attempt } from './record.ts';
+import { LoopGuard } from './loop-guard.ts';
+import type { OwnWrite } from './own-write.ts';
+import type { Wait } from './record.ts';
 import type { SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -17,6 +19,10 @@ export interface PendingOutcome {
   readonly apply: (doc: DocumentVersion) => DocumentVersion;
   /** It replaces a plan, so records may leave. */
   readonly replans: boolean;
+  /** Of a state that was taken as done without a call; the document has seen it. */
+  readonly resourceVersion?: string | undefined;
+  /** What the call has asked to be written into the object, before its outcome is (A8'). */
+  readonly write?: OwnWrite | undefined;
 }
 
 /** What a write of ours carried. */
@@ -55,6 +61,10 @@ export class UidMemory {
   agenda: Agenda | undefined;
   /** This process has read the object itself, not only heard of it (A12'). */
   fresh = false;
+  /** This process has looked for records of handlers that are no more. */
+  isTidied = false;
+  /** The state that was looked at for what is to be taken as done on it, since `doc` was read. */
+  adoptedOn: Snapshot | undefined;
   pending: PendingOutcome | undefined;
   /** Functions of the planned subs, valid for the parent's digest they were registered at (A9'd). */
   readonly closures: Map<string, Closures> = new Map();
@@ -66,6 +76,7 @@ export class UidMemory {
   readonly rebuilds: Map<string, RebuildRest> = new Map();
   /** Records whose last call was aborted for newer input: the next one may finish. */
   readonly spared: Set<string> = new Set();
+  readonly guard: LoopGuard = new LoopGuard();
   /** Passes in a row that opened an attempt and then began anew on a newer state. */
   restarts = 0;
   readonly #unsure = new Map<string, SentWrite>();
@@ -90,12 +101,14 @@ export class UidMemory {
 
   /**
    * The monotonic time from which on a job may run. The stored one is wall time, for other processes: it is read once,
-   * and believed for at most the delay that was meant (A4'). Subs of a parent that cannot be rebuilt rest as long as that.
+   * and believed for at most the delay that was meant (A4'). Subs of a parent that cannot be rebuilt rest as long as that,
+   * and a new episode of a handler in a loop waits for the guard (A8').
    */
-  wakeOf(id: string, attempt: Attempt | undefined, clock: Clock): number {
+  wakeOf(id: string, attempt: Wait | undefined, clock: Clock): number {
     const slash = id.indexOf('/');
     const restMs = slash < 0 ? 0 : (this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
-    if (attempt === undefined || attempt.wakeAtWallMs === 0) return restMs;
+    if (attempt === undefined) return Math.max(restMs, this.guard.wakeOf(id));
+    if (attempt.wakeAtWallMs === 0) return restMs;
     let known = this.deadlines.get(id);
     if (known?.wakeAtWallMs !== attempt.wakeAtWallMs) {
       const leftMs = Math.min(Math.max(0, attempt.wakeAtWallMs - clock.wallTime()), attempt.delayMs);
@@ -116,6 +129,7 @@ export class UidMemory {
   reload(doc: DocumentVersion): void {
     this.doc = doc;
     this.agenda = undefined;
+    this.adoptedOn = undefined;
     const sent = this.#unsure.get(doc.header.writeId);
     if (sent !== undefined) this.#landed(sent);
     this.#trim();
@@ -137,7 +151,7 @@ export class UidMemory {
 
   /** Forgets what belongs to records that are gone. */
   #trim(): void {
-    for (const map of [this.closures, this.opened, this.deadlines, this.rebuilds, this.spared]) {
+    for (const map of [this.closures, this.opened, this.deadlines, this.rebuilds, this.spared, this.guard]) {
       for (const id of map.keys()) if (this.doc?.record(id) === undefined) map.delete(id);
     }
   }
@@ -155,8 +169,12 @@ export class ObjectState {
     this.name = name;
   }
 
-  /** Makes a state the newest and tells the running call. */
-  replace(newest: Snapshot | undefined): void {
+  /** Makes a state the newest and tells the running call, and the guard if the state is not of our own making. */
+  replace(newest: Snapshot | undefined, isOwn = false): void {
+    const before = this.newest;
+    if (before !== undefined && newest?.uid === before.uid && this.memory?.uid === before.uid && !isOwn) {
+      this.memory.guard.foreign(before, newest);
+    }
     this.newest = newest;
     this.running?.reconsider(newest);
   }

@@ -39,14 +39,14 @@ export class ObjectTable {
     return this.#states.values();
   }
 
-  /** Takes a state from a list, a watch or a read. */
-  observe(object: SourceObject): void {
+  /** Takes a state from a list, a watch or a read; or, `isOwn`, the answer to a patch of the newest state. */
+  observe(object: SourceObject, isOwn = false): void {
     if (this.#dead.has(object.uid)) return;
     const state = this.#stateOf(object.name);
     const before = state.newest;
     if (before !== undefined && this.#compare(object.resourceVersion, before.resourceVersion) <= 0) return;
     if (before !== undefined && before.uid !== object.uid) this.#bury(state, before.uid);
-    state.replace(new Snapshot(object, this.#rules));
+    state.replace(new Snapshot(object, this.#rules), isOwn);
     this.#changed(object.name);
   }
 

@@ -4,7 +4,9 @@ import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource } from '../types/source.ts';
+import type { RetireFunction } from './context.ts';
 import type { ProgressStore } from './progress.ts';
+import type { AttemptOptions } from './sub-options.ts';
 
 /** Options of `createController`. */
 export interface ControllerOptions<T = unknown> {
@@ -37,6 +39,16 @@ export interface ControllerOptions<T = unknown> {
    * @default { baseMs: 500, factor: 2, maxMs: 60000, jitter: 0.2 }
    */
   readonly backoff?: BackoffOptions;
+  /**
+   * What keeps an object until its `delete` and `retire` handlers are done (A11'): one name for one controller.
+   * @default 'plimsoll.dev/handlers'
+   */
+  readonly finalizer?: string;
+  /**
+   * How long records of handlers that are not registered any more are kept, in ms, in case a version that has them comes
+   * back. They go with the first write for their object after that; `Infinity` keeps them. @default 604800000 (a week)
+   */
+  readonly recordTtlMs?: number;
   /** How long `run` waits for running calls, and for a sweep of progress, after its signal, in ms. @default 5000 */
   readonly drainMs?: number;
   /** @default the platform's clock */
@@ -48,17 +60,6 @@ export interface ControllerOptions<T = unknown> {
   readonly random?: Random;
   /** What it throws is dropped. @default silence */
   readonly logger?: Logger;
-}
-
-/** What handlers and sub-handlers have in common. */
-export interface AttemptOptions {
-  /** Attempts after the first one before a failure is final; 0 for a single attempt. @default Infinity */
-  readonly retries?: number;
-  /**
-   * How long a call may take, in ms; then it counts as failed, its signal aborts and its late result is refused.
-   * Without it a call that never settles holds up its object for ever. @default no limit
-   */
-  readonly timeoutMs?: number;
 }
 
 /** Options of `controller.on`. */
@@ -76,14 +77,26 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly when?: (object: T) => boolean;
   /** What is left out is as in the controller's. @default the controller's */
   readonly backoff?: BackoffOptions;
-}
-
-/** Options of `ctx.sub`. */
-export interface SubOptions extends AttemptOptions {
-  /** Plain JSON data for the sub, copied. Like the id: a function of the parent's view alone (A9'b). */
-  readonly args?: unknown;
-  /** Depend on this field of the object and the args, instead of the parent's view and the args. Excludes `select`. */
-  readonly field?: string;
-  /** Depend on a part of the parent's *view* and the args: plain JSON data, copied. Pure. Excludes `field`. */
-  readonly select?: (view: unknown) => unknown;
+  /**
+   * Names what the handler's view means, for all that the controller cannot tell by itself: change it with `select`, with
+   * the controller's `view` or `essence`, or to have every object handled once more (A14').
+   */
+  readonly version?: string;
+  /**
+   * For objects that other handlers have records of, and this one has none, since it is new: `run` calls it, `adopt` takes
+   * their present state as done. New objects are handled in either case. For `change` and `create`. @default 'run'
+   */
+  readonly onAdded?: 'run' | 'adopt';
+  /**
+   * For objects that the handler has succeeded on with another `field`, `select` or `version`: where that view had the
+   * present one in it, unchanged, they are done; for all others, `run` calls it, `adopt` takes them as done. Handlers with
+   * a plan are called. For `change` and `update`. @default 'run'
+   */
+  readonly onSchemaChange?: 'run' | 'adopt';
+  /**
+   * Undoes what a sub-handler did that the plan lacks now, or whose object is being deleted. Called with every args that
+   * an attempt of the sub began with since its last success, until it succeeds; without a hook, the record is dropped
+   * (A9'e). `timeoutMs` and `backoff` are those of the handler, `retries` is not. Needs finalizers of the source.
+   */
+  readonly retire?: RetireFunction<T>;
 }

@@ -49,13 +49,16 @@ function askedBy(error: unknown): 'never' | number | undefined {
   }
 }
 
-/** The attempt after its outcome, in absolute terms: written twice it is the same. */
+/**
+ * The attempt after its outcome, in absolute terms: written twice it is the same. `digest`: of what the handler sees with
+ * its own patches applied, whatever the outcome (A7', A8').
+ */
 export function attemptAfter(
   attempt: Attempt,
   outcome: Exclude<Outcome, { kind: 'superseded' }>,
+  digest: string,
   wallMs: number,
 ): Attempt {
-  const { digest } = attempt;
   switch (outcome.kind) {
     case 'ok':
       return { digest, state: 'ok', failures: attempt.failures, wakeAtWallMs: 0, delayMs: 0 };

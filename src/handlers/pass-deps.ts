@@ -1,8 +1,9 @@
 import type { Pacer } from '../queue/pacer.ts';
 import type { Clock } from '../types/clock.ts';
+import { UnsupportedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
-import type { ObjectSource } from '../types/source.ts';
+import type { ObjectSource, SourcePatch, SourcePatchResult } from '../types/source.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { ProgressStore } from './progress.ts';
@@ -19,6 +20,8 @@ export interface Counters {
   superseded: number;
   relists: number;
   faults: number;
+  patches: number;
+  loops: number;
 }
 
 /** Everything a pass works with; one for each controller. */
@@ -26,6 +29,11 @@ export interface PassDeps {
   readonly source: ObjectSource;
   readonly progress: ProgressStore;
   readonly handlers: readonly Handler[];
+  readonly handlerIds: ReadonlySet<string>;
+  /** How long records of handlers that are no more are kept, in ms (A14'). */
+  readonly recordTtlMs: number;
+  /** Keeps objects until they are cleaned up (A11'). */
+  readonly finalizer: string;
   readonly policy: 'supersede' | 'complete';
   readonly clock: Clock;
   /** Counts calls; the queue counts passes with the same one. */
@@ -38,7 +46,7 @@ export interface PassDeps {
   readonly stopping: AbortSignal;
   /** Aborts when it has stopped: nothing is written any more. */
   readonly stopped: AbortSignal;
-  /** Reads of the source that are going on: aborted together with `stopped`. At most one for each running pass. */
+  /** Reads and patches of the source that are going on: aborted together with `stopped`. At most one for each running pass. */
   readonly reads: Set<AbortController>;
   /** A new id for each write, different in each process. */
   readonly nextWriteId: () => string;
@@ -50,16 +58,30 @@ export interface PassDeps {
  */
 export async function readObject(deps: PassDeps, state: ObjectState): Promise<void> {
   const uid = state.newest?.uid;
-  // A signal for each read: as many listeners on the one of the controller would be a leak in a source that leaves its
-  // own behind, and a warning of the platform in any other.
-  const read = new AbortController();
-  if (deps.stopped.aborted) read.abort(deps.stopped.reason);
-  deps.reads.add(read);
+  const object = await withSignal(deps, (signal) => deps.source.get(state.name, { signal }));
+  if (object !== undefined) deps.table.observe(object);
+  else if (uid !== undefined) deps.table.vanish(state.name, uid);
+}
+
+/** Patches the object. The answer is not taken in yet. */
+export function patchObject(deps: PassDeps, patch: SourcePatch): Promise<SourcePatchResult> {
+  return withSignal(deps, (signal) => {
+    if (deps.source.patch === undefined) throw new UnsupportedError('patch an object', 'patching by its source');
+    return deps.source.patch(patch, { signal });
+  });
+}
+
+/**
+ * A signal for each question to the source: as many listeners on the one of the controller would be a leak in a source
+ * that leaves its own behind, and a warning of the platform in any other.
+ */
+async function withSignal<R>(deps: PassDeps, ask: (signal: AbortSignal) => Promise<R>): Promise<R> {
+  const question = new AbortController();
+  if (deps.stopped.aborted) question.abort(deps.stopped.reason);
+  deps.reads.add(question);
   try {
-    const object = await deps.source.get(state.name, { signal: read.signal });
-    if (object !== undefined) deps.table.observe(object);
-    else if (uid !== undefined) deps.table.vanish(state.name, uid);
+    return await ask(question.signal);
   } finally {
-    deps.reads.delete(read);
+    deps.reads.delete(question);
   }
 }

@@ -1,11 +1,15 @@
 import type { RunResult } from '../queue/keyed-queue.ts';
+import { type Adoption, adoptionOn } from './adoption.ts';
 import { Agenda } from './agenda.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
+import { diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
-import { isSameJob, type Job } from './jobs.ts';
+import { hold, isHeld, mustHold, release } from './finalizer.ts';
+import { isSameJob, type Job, viewOn } from './jobs.ts';
 import { type ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
+import { executeRetirement } from './retire.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** How often in a row a pass may begin anew on a newer state after it has opened an attempt (see `#begin`). */
@@ -75,8 +79,14 @@ class Pass {
   async run(): Promise<RunResult> {
     if (this.#memory.doc === undefined) await reload(this.#deps, this.#state, this.#memory);
     this.#memory.agenda?.begin();
+    if (this.#snapshot.deleting) this.#retireAll();
     const blocked = await this.#readFirst();
     if (blocked !== undefined) return blocked;
+    this.#adopt();
+    if (mustHold(this.#deps, this.#snapshot) && this.#isAlive() && !this.#deps.stopping.aborted) {
+      await hold(this.#deps, this.#state, this.#snapshot);
+      return 'again';
+    }
     while (!this.#deps.stopping.aborted && this.#isAlive()) {
       const job = this.#firstOn(this.#snapshot);
       if (job === undefined) break;
@@ -89,7 +99,54 @@ class Pass {
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
     if (this.#memory.pending !== undefined) await commit(this.#deps, this.#state, this.#memory, undefined);
+    if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
     return this.#next();
+  }
+
+  /** What handlers take as done without a call (A14'). */
+  #adoption(): Adoption | undefined {
+    if (this.#memory.adoptedOn === this.#snapshot) return undefined;
+    const adoption = adoptionOn(this.#doc(), this.#deps.handlers, this.#snapshot);
+    return adoption?.isOptional === true && this.#firstOn(this.#snapshot) === undefined ? undefined : adoption;
+  }
+
+  /** Leaves it pending: it is written with the first intent, or else by itself. */
+  #adopt(): void {
+    if (!this.#isAlive() || this.#deps.stopping.aborted) return;
+    const adoption = this.#adoption();
+    this.#memory.adoptedOn = this.#snapshot;
+    if (adoption !== undefined) this.#append(adoption.apply, this.#snapshot.resourceVersion);
+  }
+
+  /** Has something else written with what is pending. */
+  #append(apply: (doc: DocumentVersion) => DocumentVersion, resourceVersion?: string): void {
+    const before = this.#memory.pending;
+    this.#memory.pending = {
+      apply: (stored) => apply(before?.apply(stored) ?? stored),
+      replans: true,
+      write: before?.write,
+      resourceVersion: resourceVersion ?? before?.resourceVersion,
+    };
+    this.#memory.agenda = undefined;
+  }
+
+  /** The object is on its way out: its plans are empty from now on (A11'b). Written with the next intent. */
+  #retireAll(): void {
+    const parents = this.#deps.handlers.filter(({ retire }) => retire !== undefined).map(({ id }) => id);
+    const doc = this.#doc();
+    if (isHeld(this.#deps, this.#snapshot) && doc.retireAll(parents) !== doc) {
+      this.#append((stored) => stored.retireAll(parents));
+    }
+  }
+
+  /** Nothing is left to do for the deletion of the object, and it is only kept for us (A11'c). */
+  #isCleanedUp(): boolean {
+    const newest = this.#state.newest;
+    if (newest !== this.#snapshot || !newest.deleting || !isHeld(this.#deps, newest)) return false;
+    if (this.#deps.stopping.aborted || this.#memory.pending !== undefined) return false;
+    if (this.#firstOn(newest) !== undefined) return false;
+    const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
+    return !hasHeld && wakeClockMs === Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -100,7 +157,7 @@ class Pass {
     const memory = this.#memory;
     const isKnownOld = isOlder(this.#deps, this.#snapshot, this.#doc());
     if (!this.#isAlive() || (memory.fresh && !isKnownOld)) return undefined;
-    if (!isKnownOld && this.#firstOn(this.#snapshot) === undefined) return undefined;
+    if (!isKnownOld && this.#firstOn(this.#snapshot) === undefined && this.#adoption() === undefined) return undefined;
     await readObject(this.#deps, this.#state);
     memory.fresh = true;
     const newest = this.#state.newest;
@@ -118,10 +175,7 @@ class Pass {
    */
   async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
     const memory = this.#memory;
-    const record = memory.doc?.record(job.id);
-    const isOpen = record?.attempt?.digest === job.digest && record.attempt.state === 'open';
-    const isOpenHere = isOpen && memory.opened.get(job.id) === record.episode;
-    if (memory.pending !== undefined || !isOpenHere) {
+    if (memory.pending !== undefined || !isOpenedBy(memory, job)) {
       const result = await commit(this.#deps, this.#state, memory, { job, snapshot: this.#snapshot, forced });
       if (result !== 'carried') return result;
     }
@@ -131,7 +185,29 @@ class Pass {
       return 'again';
     }
     memory.restarts = 0;
+    if (!job.retires) this.#guard(job);
     return 'carried';
+  }
+
+  /** Counts the episode that begins; one that own writes have brought about again and again is told of (A8'). */
+  #guard(job: Job): void {
+    const { guard, doc } = this.#memory;
+    const { clock, counters, logger } = this.#deps;
+    const record = doc?.record(job.id);
+    const paths = (): readonly string[] =>
+      diffViews(doc?.baseOf(record), viewOn(this.#snapshot, job)?.value).map(({ path }) => path);
+    const loop = guard.begun(job, record?.episode ?? 0, clock.now(), job.handler.backoff, paths);
+    if (loop === undefined) return;
+    counters.loops++;
+    const { name, uid, resourceVersion } = this.#snapshot;
+    logger.warn(`Handler "${job.id}" is called again and again for what handlers write: it is slowed down`, {
+      name,
+      uid,
+      resourceVersion,
+      handler: job.id,
+      episodes: loop.episodes,
+      paths: loop.paths,
+    });
   }
 
   async #execute(job: Job, forced: boolean): Promise<void> {
@@ -145,12 +221,18 @@ class Pass {
       forced,
     };
     this.#called = true;
+    if (job.retires) {
+      await executeRetirement(execution);
+      this.#ran.add(job.id);
+      return;
+    }
     const result: ExecutionResult =
       entry === undefined ? await executeHandler(execution) : await executeSub(execution, entry);
     if (result === 'planned') {
       this.#hasPlanned = true;
       this.#memory.agenda?.addSubs(job.handler, this.#doc());
     }
+    if (entry === undefined) this.#memory.agenda?.addRetiring(job.handler, this.#doc());
     if (result === 'leaf') this.#hasLeaf = true;
     // A sub whose parent has just planned otherwise may be called in this pass, if it is still planned.
     if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(job.id);
@@ -161,10 +243,10 @@ class Pass {
     return (this.#deps.policy === 'complete' && this.#called) || (this.#hasPlanned && !this.#hasLeaf);
   }
 
-  /** The object of this pass still lives, as far as is known, and is not on its way out (A11'). */
+  /** The object of this pass still lives, as far as is known, and is not on its way out since the pass began (A11'). */
   #isAlive(): boolean {
     const newest = this.#state.newest;
-    return newest?.uid === this.#snapshot.uid && !newest.deleting;
+    return newest?.uid === this.#snapshot.uid && newest.deleting === this.#snapshot.deleting;
   }
 
   #newest(): Snapshot {
@@ -179,7 +261,10 @@ class Pass {
   #agendaOf(snapshot: Snapshot): Agenda {
     const memory = this.#memory;
     if (memory.agenda?.snapshot !== snapshot) {
-      const { handlers, clock } = this.#deps;
+      const { clock } = this.#deps;
+      // Who does not keep the object for a clean-up has no part in its deletion.
+      const isOurs = !snapshot.deleting || isHeld(this.#deps, snapshot);
+      const handlers = isOurs ? this.#deps.handlers : [];
       memory.agenda = new Agenda(snapshot, this.#doc(), handlers, (id, attempt) => memory.wakeOf(id, attempt, clock));
     }
     return memory.agenda;
@@ -193,12 +278,23 @@ class Pass {
   #next(): RunResult {
     const newest = this.#state.newest;
     if (newest === undefined || newest.uid !== this.#snapshot.uid) return 'again';
-    if (newest.deleting) return 'idle';
+    if (newest.deleting && !isHeld(this.#deps, newest)) return 'idle';
+    if (newest.deleting !== this.#snapshot.deleting || mustHold(this.#deps, newest)) return 'again';
     const isDue = this.#firstOn(newest) !== undefined;
     const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
     if (isDue || hasHeld) return 'again';
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
-    return 'idle';
+    // Held to the end: another state has come while the finalizer was to be removed.
+    return newest.deleting && !this.#deps.stopping.aborted ? 'again' : 'idle';
   }
+}
+
+/** An attempt that this process has opened: a retry of it needs no intent (A12'). */
+function isOpenedBy(memory: UidMemory, { id, digest, retires }: Job): boolean {
+  const record = memory.doc?.record(id);
+  const opened = memory.opened.get(id);
+  if (opened === undefined || record === undefined) return false;
+  if (retires) return record.retirement?.episode === opened;
+  return record.attempt?.digest === digest && record.attempt.state === 'open' && record.episode === opened;
 }

@@ -36,7 +36,7 @@ export interface ProgressDocument {
 
 /** What is remembered about one handler or sub-handler of an object. */
 export interface HandlerRecord {
-  /** The attempt that was opened last; `null` for a planned sub that has had none. */
+  /** The attempt that was opened last; `null` for a planned sub that has had none, and where the object was only seen. */
   readonly attempt: Attempt | null;
   /** The digest of the last success, of a parent together with all of its subs; `null` before the first. */
   readonly done: string | null;
@@ -46,20 +46,49 @@ export interface HandlerRecord {
   readonly episode: number;
   /** What a parent registered when it last succeeded; absent if nothing. */
   readonly plan?: readonly PlanEntry[];
+  /**
+   * Of a sub whose parent has a `retire` hook: every args that an attempt was opened with since the last success, that of
+   * the success included. Which of them took effect, nobody knows after a crash (A9'e).
+   */
+  readonly tried?: readonly Tried[];
+  /** How the view was defined when the attempt was opened; absent for the default view without a version (A14'). */
+  readonly schema?: string;
+  /** Wall time in ms since the epoch since when no controller has known the handler (A14'). */
+  readonly absentSinceWallMs?: number;
+  /** Of a sub that has left the plan: what it did is to be undone (A9'e). */
+  readonly retirement?: Retirement;
+}
+
+/** The args of an attempt; absent if there were none. */
+export interface Tried {
+  readonly args?: unknown;
+}
+
+/** The attempts to undo what a sub did. */
+export interface Retirement extends Wait {
+  /** The tick at which the first call was opened; 0 before that. */
+  readonly episode: number;
+  readonly failures: number;
+}
+
+/** When the next call may be made. */
+export interface Wait {
+  /** Wall time in ms since the epoch; 0 is "at once". Believed only as far as `delayMs` from now (A4'). */
+  readonly wakeAtWallMs: number;
+  /** The wait as it was meant, in ms; 0 without one. */
+  readonly delayMs: number;
 }
 
 /** All calls on one digest since it was opened, taken together. */
-export interface Attempt {
+export interface Attempt extends Wait {
   /** Of what the handler saw. */
   readonly digest: string;
   /** `open` until the final outcome: running, waiting for a retry, or interrupted. */
   readonly state: 'open' | 'ok' | 'failed';
   /** Settled calls of the episode that failed (A4'): interrupted and superseded ones are not counted. */
   readonly failures: number;
-  /** Wall time of the next call, in ms since the epoch; 0 is "at once". Believed only as far as `delayMs` from now (A4'). */
-  readonly wakeAtWallMs: number;
-  /** The wait before the next call as it was meant, in ms; 0 without one. */
-  readonly delayMs: number;
+  /** The digest that the episode began with, where patches of its calls have moved it since; part of the key (A13'). */
+  readonly opened?: string;
 }
 
 /** A sub-handler as planned. Everything needed to tell, without its function, whether it is due. */
@@ -76,6 +105,11 @@ export interface PlanEntry {
 
 export function subRecordId(parentId: string, subId: string): string {
   return `${parentId}/${subId}`;
+}
+
+/** Whether something may be left in the world of what this sub did. */
+export function wasOpened({ attempt, done, tried }: HandlerRecord): boolean {
+  return attempt !== null || done !== null || tried !== undefined;
 }
 
 /** Whether the last opened attempt was on this digest and has its final outcome (A3'). */

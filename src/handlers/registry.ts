@@ -1,13 +1,25 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
-import type { HandlerFunction, SubFunction } from './context.ts';
+import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
 import type { HandlerOptions } from './options.ts';
 import { type Path, parsePath } from './path.ts';
+import { schemaOf } from './schema.ts';
+
+/** What a handler is called for. */
+export type HandlerKind = 'change' | 'create' | 'update' | 'resume' | 'delete';
+
+const KINDS: readonly string[] = ['change', 'create', 'update', 'resume', 'delete'] satisfies readonly HandlerKind[];
+
+/** Kinds whose handlers may register sub-handlers. */
+export function isParental(kind: HandlerKind): boolean {
+  return kind === 'change' || kind === 'update';
+}
 
 /** A registered handler, checked and with every default filled in. */
 export interface Handler {
   readonly id: string;
+  readonly kind: HandlerKind;
   /** Place in the order of registration: breaks ties (A5'). */
   readonly order: number;
   readonly path: Path | undefined;
@@ -17,6 +29,13 @@ export interface Handler {
   readonly timeoutMs: number | undefined;
   readonly backoff: Backoff;
   readonly fn: HandlerFunction;
+  readonly version: string | undefined;
+  /** How the view is defined (A14'). */
+  readonly schema: string | undefined;
+  readonly onAdded: 'run' | 'adopt';
+  readonly onSchemaChange: 'run' | 'adopt';
+  /** Undoes the work of a sub that has left the plan (A9'e). */
+  readonly retire: RetireFunction | undefined;
 }
 
 /** What a parent registered by `ctx.sub`, with the function that no record can hold. */
@@ -30,15 +49,31 @@ export interface SubHandler {
   readonly fn: SubFunction;
 }
 
-const NAMES: readonly (keyof HandlerOptions)[] = ['id', 'field', 'select', 'when', 'backoff', 'retries', 'timeoutMs'];
+const NAMES: readonly (keyof HandlerOptions)[] = [
+  'id',
+  'field',
+  'select',
+  'when',
+  'backoff',
+  'onAdded',
+  'onSchemaChange',
+  'retire',
+  'retries',
+  'timeoutMs',
+  'version',
+];
 
 /** The handlers of a controller. Closed when the controller starts. */
 export class Registry {
   readonly #handlers: Handler[] = [];
+  readonly #ids = new Set<string>();
   readonly #backoff: Backoff;
+  readonly #canHold: boolean;
 
-  constructor(backoff: Backoff) {
+  /** `canHold`: objects of the source can be kept until the handlers for their deletion are done (A11'). */
+  constructor(backoff: Backoff, canHold: boolean) {
     this.#backoff = backoff;
+    this.#canHold = canHold;
   }
 
   /** In the order of registration. */
@@ -46,23 +81,40 @@ export class Registry {
     return this.#handlers;
   }
 
+  get ids(): ReadonlySet<string> {
+    return this.#ids;
+  }
+
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
-    if (kind !== 'change') throw new UnsupportedError('register a handler', `the kind "${kind}"`);
+    if (!isKind(kind)) throw new UnsupportedError('register a handler', `the kind "${kind}"`);
     checkNames('register a handler', options, NAMES);
     const action = `register handler "${options.id}"`;
     checkId(action, options.id);
     checkAttempts(action, options);
     checkFunction(action, 'select', options.select);
     checkFunction(action, 'when', options.when);
+    checkFunction(action, 'retire', options.retire);
     if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
-    if (this.#handlers.some(({ id }) => id === options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
+    if (this.#ids.has(options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
     }
+    checkVersion(action, kind, options);
+    if (options.retire !== undefined && !isParental(kind)) {
+      throw new TypeError(`Cannot ${action}: retire is for handlers that register sub-handlers`);
+    }
+    if ((kind === 'delete' || options.retire !== undefined) && !this.#canHold) {
+      throw new UnsupportedError(
+        action,
+        `${kind === 'delete' ? 'a deletion' : 'retire'} without finalizers of its source`,
+      );
+    }
+    const path = options.field === undefined ? undefined : parsePath(options.field);
     this.#handlers.push({
       id: options.id,
+      kind,
       order: this.#handlers.length,
-      path: options.field === undefined ? undefined : parsePath(options.field),
+      path,
       // The registry is the border between the caller's type of object and `unknown`: a source yields only the former.
       select: options.select as Handler['select'],
       when: options.when as Handler['when'],
@@ -70,6 +122,35 @@ export class Registry {
       timeoutMs: options.timeoutMs,
       backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
       fn: fn as HandlerFunction,
+      version: options.version,
+      schema: schemaOf(path, options.select !== undefined, options.version),
+      onAdded: options.onAdded ?? 'run',
+      onSchemaChange: options.onSchemaChange ?? 'run',
+      retire: options.retire as Handler['retire'],
     });
+    this.#ids.add(options.id);
+  }
+}
+
+function isKind(kind: string): kind is HandlerKind {
+  return KINDS.includes(kind);
+}
+
+/** Options about other versions of the program, of which some kinds have no use. */
+function checkVersion(action: string, kind: HandlerKind, options: HandlerOptions<never>): void {
+  const { version } = options;
+  if (version !== undefined && (typeof version !== 'string' || version === '')) {
+    throw new TypeError(`Cannot ${action}: version must be a string with content`);
+  }
+  const kinds = { onAdded: ['change', 'create'], onSchemaChange: ['change', 'update'] } as const;
+  for (const name of ['onAdded', 'onSchemaChange'] as const) {
+    const choice = options[name];
+    if (choice === undefined) continue;
+    if (choice !== 'run' && choice !== 'adopt') {
+      throw new TypeError(`Cannot ${action}: ${name} is ${String(choice)}, allowed are run and adopt`);
+    }
+    if (!kinds[name].some((allowed) => allowed === kind)) {
+      throw new TypeError(`Cannot ${action}: ${name} is for handlers of kind ${kinds[name].join(' and ')}`);
+    }
   }
 }

@@ -8,6 +8,8 @@ import { type DefaultView, digestOfSub, type View, viewOfData, viewOfPart } from
 /** How states are looked at; the same for all of a controller. */
 export interface ViewRules {
   readonly defaultView: DefaultView;
+  /** Names the process: what resumes does so once in each. */
+  readonly process: string;
   /** A `when`, `select` or `view` threw, or its result is not data. Told once per state and handler. */
   readonly onFault: (snapshot: Snapshot, id: string, error: unknown) => void;
 }
@@ -24,20 +26,24 @@ export class Snapshot {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly deleting: boolean;
-  readonly #object: unknown;
+  readonly finalizers: readonly string[];
   readonly #rules: ViewRules;
+  readonly #source: SourceObject;
+  readonly #isUnfiltered: boolean;
   readonly #views = new Map<string, View | undefined>();
   readonly #subViews = new WeakMap<PlanEntry, View>();
   readonly #faults = new Map<string, unknown>();
   #default: View | undefined;
 
-  constructor(source: SourceObject, rules: ViewRules) {
+  constructor(source: SourceObject, rules: ViewRules, isUnfiltered = false) {
     this.name = source.name;
     this.uid = source.uid;
     this.resourceVersion = source.resourceVersion;
     this.deleting = source.deleting;
-    this.#object = source.object;
+    this.finalizers = source.finalizers ?? [];
     this.#rules = rules;
+    this.#source = source;
+    this.#isUnfiltered = isUnfiltered;
   }
 
   /**
@@ -45,13 +51,21 @@ export class Snapshot {
    * are copied for everybody who asks (I5').
    */
   get object(): unknown {
-    return handOut(this.#object);
+    return handOut(this.#source.object);
+  }
+
+  /**
+   * This state with another content, in the scope of every handler: what it would be if nobody but the caller wrote. Who
+   * takes the object out of its own scope by a patch has handled what it would see there all the same (A8').
+   */
+  patched(object: unknown): Snapshot {
+    return new Snapshot({ ...this.#source, object }, this.#rules, true);
   }
 
   /** What a handler sees; `undefined` if the object is not for it. */
   viewOf(handler: Handler): View | undefined {
     if (this.#views.has(handler.id)) return this.#views.get(handler.id);
-    const view = this.#guard(handler.id, () => this.#makeView(handler));
+    const view = this.#guard(handler.id, () => digested(this.#makeView(handler), handler, this.#rules.process));
     this.#views.set(handler.id, view);
     return view;
   }
@@ -77,7 +91,7 @@ export class Snapshot {
   }
 
   #makeView(handler: Handler): View | undefined {
-    if (handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
+    if (!this.#isUnfiltered && handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
     if (handler.select !== undefined) return viewOfData(handler.select(this.object));
     this.#default ??= this.#rules.defaultView(this.object);
@@ -94,6 +108,22 @@ export class Snapshot {
       return undefined;
     }
   }
+}
+
+/**
+ * The digest by which a handler is due: that of its view, unless it is called once, whatever the object looks like. With a
+ * `version`, equal views of two versions are two inputs.
+ */
+function digested(view: View | undefined, { kind, version }: Handler, process: string): View | undefined {
+  if (view === undefined) return undefined;
+  const digest = kind === 'delete' ? 'deletion' : kind === 'resume' ? `resume:${process}` : undefined;
+  if (digest === undefined && version === undefined) return view;
+  return {
+    get value() {
+      return view.value;
+    },
+    digest: digest ?? `${view.digest}@${version}`,
+  };
 }
 
 /** What a filter says. A promise is no answer: taken for one, it would let every object in. */

@@ -1,9 +1,20 @@
+import { ConflictError, KeyNotFoundError } from '../types/errors.ts';
 import type { WatchEvent } from '../types/event.ts';
 import type { KeyValue } from '../types/revision.ts';
 import type { SignalOptions } from '../types/signal.ts';
-import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
+import type {
+  ObjectSource,
+  SourceList,
+  SourceObject,
+  SourcePatch,
+  SourcePatchResult,
+  SourceWatchItem,
+  SourceWatchOptions,
+} from '../types/source.ts';
 import type { Store } from '../types/store.ts';
 import { checkMethods, checkNames } from './checks.ts';
+import { equalData } from './diff.ts';
+import { applyPatches } from './patch.ts';
 
 /** Options of {@link createStoreSource}. */
 export interface StoreSourceOptions {
@@ -26,7 +37,10 @@ export interface StoreSourceOptions {
  * it a record kept from an earlier process would be taken for that of a new object. Records under another identity are
  * those of objects that are gone, whatever their numbers.
  *
- * No key is ever `deleting`. Reads are those of the store: fresh on an embedded one; on a replica as fresh as that is,
+ * A patch reads the value, applies itself and puts the result, if nobody has put another one meanwhile; the key keeps its
+ * lease.
+ *
+ * No key is ever `deleting`, and none has finalizers. Reads are those of the store: fresh on an embedded one; on a replica as fresh as that is,
  * for which {@link ObjectSource} makes an exception.
  *
  * @example
@@ -85,6 +99,24 @@ class StoreSource<V> implements ObjectSource<V> {
   async get(name: string, _options: SignalOptions): Promise<SourceObject<V> | undefined> {
     const kv = this.#store.get(name);
     return kv === undefined ? undefined : this.#objectOf(kv);
+  }
+
+  async patch(patch: SourcePatch, { signal }: SignalOptions): Promise<SourcePatchResult<V>> {
+    const kv = this.#store.get(patch.name);
+    if (kv === undefined || this.#objectOf(kv).uid !== patch.uid) return { type: 'gone' };
+    const { modRevision } = kv;
+    if (String(modRevision) !== patch.resourceVersion) return { type: 'conflict' };
+    // What becomes of a V by a patch is as good a V as what anybody puts: a codec of the store's may refuse it.
+    const value = applyPatches(kv.value, patch.patches) as V;
+    if (equalData(value, kv.value)) return { type: 'patched', object: this.#objectOf(kv) };
+    const options = { expect: { modRevision }, ignoreLease: true, ...(signal === undefined ? {} : { signal }) };
+    try {
+      const { revision } = await this.#store.put(patch.name, value, options);
+      return { type: 'patched', object: this.#objectOf({ ...kv, value, modRevision: revision }) };
+    } catch (error) {
+      if (error instanceof ConflictError || error instanceof KeyNotFoundError) return { type: 'conflict' };
+      throw error;
+    }
   }
 
   compare(a: string, b: string): number {

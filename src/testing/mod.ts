@@ -38,5 +38,6 @@ export { createSimulator } from './simulator.ts';
 export type { CutOutcome } from './simulator-requests.ts';
 export type * from './simulator-types.ts';
 export type { MsRange } from './simulator-watch.ts';
+export { assertPlanOfView, type PlanAssertionOptions } from './plan-assertion.ts';
 export { createVirtualClock } from './virtual-clock.ts';
 export type { VirtualClock, VirtualClockOptions } from './virtual-clock.ts';

@@ -1,10 +1,21 @@
+import { equalData } from '../handlers/diff.ts';
 import { deepFreeze } from '../handlers/freeze.ts';
+import { applyPatches } from '../handlers/patch.ts';
 import type { Clock } from '../types/clock.ts';
 import { BackendError, CompactedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
 import type { SignalOptions } from '../types/signal.ts';
-import type { ObjectSource, SourceList, SourceObject, SourceWatchItem, SourceWatchOptions } from '../types/source.ts';
+import type {
+  ObjectSource,
+  SourceList,
+  SourceObject,
+  SourcePatch,
+  SourcePatchResult,
+  SourceWatchItem,
+  SourceWatchOptions,
+} from '../types/source.ts';
 import { checkKitOptions } from './kit-options.ts';
+import { SourceWatch } from './object-source-watch.ts';
 
 /** What goes wrong, and how often. Rates are from 0 to 1. All of it keeps the contract of {@link ObjectSource}. */
 export interface ObjectSourceFaults {
@@ -20,6 +31,10 @@ export interface ObjectSourceFaults {
   readonly readErrorRate?: number;
   /** Longest delay of `list` and `get`, in ms. The answer is that of the end of the delay. @default 0 */
   readonly readDelayMsMax?: number;
+  /** Patches that reject: half of them were applied, and only the answer is lost. @default 0 */
+  readonly patchErrorRate?: number;
+  /** Longest time before a patch is applied or refused, in ms. A patch lands, whatever its signal says. @default 0 */
+  readonly patchDelayMsMax?: number;
 }
 
 export interface MemoryObjectSourceOptions {
@@ -30,8 +45,14 @@ export interface MemoryObjectSourceOptions {
   readonly historyMax?: number;
 }
 
-/** An {@link ObjectSource} in memory, with verbs to change its objects and to misbehave. */
+/**
+ * An {@link ObjectSource} in memory, with uids, versions, patches and finalizers, and with verbs to change its objects and
+ * to misbehave.
+ */
 export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
+  readonly hasFinalizers: true;
+  /** Versions are checked: what does not have the newest one is a `conflict`. What changes nothing makes no version. */
+  patch(patch: SourcePatch, options: SignalOptions): Promise<SourcePatchResult<T>>;
   /** The version of the last change, in decimal. */
   readonly resourceVersion: string;
   /** Objects that live now. */
@@ -40,8 +61,13 @@ export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
   readonly watches: number;
   /** Creates an object or replaces its content. The content is frozen. */
   put(name: string, object: T): SourceObject<T>;
-  /** Sets `deleting`; the object stays. Does nothing if there is none. */
+  /**
+   * Sets `deleting`; the object stays until a patch removes its last finalizer, or until `delete`. Does nothing if there
+   * is none.
+   */
   startDeletion(name: string): void;
+  /** Sets the finalizers, as somebody else would. The last one of an object that is `deleting` takes it along. */
+  setFinalizers(name: string, finalizers: readonly string[]): void;
   /** Removes an object; a later `put` makes another one. Does nothing if there is none. */
   delete(name: string): void;
   /** Ends every open watch with an error. @default a BackendError */
@@ -77,10 +103,25 @@ export function createObjectSource<T = unknown>(options: MemoryObjectSourceOptio
 function checkFaults(faults: ObjectSourceFaults): ObjectSourceFaults {
   checkKitOptions(
     faults,
-    ['dropRate', 'duplicateRate', 'delayMsMax', 'staleListRate', 'readErrorRate', 'readDelayMsMax'],
+    [
+      'dropRate',
+      'duplicateRate',
+      'delayMsMax',
+      'staleListRate',
+      'readErrorRate',
+      'readDelayMsMax',
+      'patchErrorRate',
+      'patchDelayMsMax',
+    ],
     'set the faults of an object source',
   );
   return faults;
+}
+
+const NOBODY: readonly string[] = Object.freeze([]);
+
+function refused(reason: string): BackendError {
+  return new BackendError('patch an object', reason, { permanent: true });
 }
 
 interface Change<T> {
@@ -91,11 +132,12 @@ interface Change<T> {
 }
 
 class MemorySource<T> implements MemoryObjectSource<T> {
+  readonly hasFinalizers = true;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #historyMax: number;
   readonly #live = new Map<string, SourceObject<T>>();
-  readonly #watches = new Set<Watch<T>>();
+  readonly #watches = new Set<SourceWatch<T>>();
   #history: Change<T>[] = [];
   #version = 0;
   #lives = 0;
@@ -131,6 +173,7 @@ class MemorySource<T> implements MemoryObjectSource<T> {
       uid: before?.uid ?? `uid-${++this.#lives}`,
       resourceVersion: String(this.#version + 1),
       deleting: before?.deleting ?? false,
+      finalizers: before?.finalizers ?? NOBODY,
       object: deepFreeze(object),
     });
     this.#commit(name, before, after);
@@ -140,11 +183,26 @@ class MemorySource<T> implements MemoryObjectSource<T> {
   startDeletion(name: string): void {
     const before = this.#live.get(name);
     if (before === undefined || before.deleting) return;
-    this.#commit(
-      name,
-      before,
-      Object.freeze({ ...before, deleting: true, resourceVersion: String(this.#version + 1) }),
-    );
+    this.#replace(before, { deleting: true });
+  }
+
+  setFinalizers(name: string, finalizers: readonly string[]): void {
+    const before = this.#live.get(name);
+    if (before !== undefined) this.#replace(before, { finalizers: Object.freeze([...finalizers]) });
+  }
+
+  async patch(patch: SourcePatch, { signal }: SignalOptions): Promise<SourcePatchResult<T>> {
+    signal?.throwIfAborted();
+    const { patchDelayMsMax = 0, patchErrorRate } = this.#faults;
+    const isLost = this.#chance(patchErrorRate);
+    const isApplied = !isLost || this.#random() < 0.5;
+    if (patchDelayMsMax > 0) {
+      const delayMs = this.#random() * patchDelayMsMax;
+      await new Promise<void>((resolve) => this.#clock.after(delayMs, resolve));
+    }
+    const result = isApplied ? this.#patchNow(patch) : undefined;
+    if (result === undefined || isLost) throw new BackendError('patch an object', 'a fault was asked for');
+    return result;
   }
 
   delete(name: string): void {
@@ -176,7 +234,7 @@ class MemorySource<T> implements MemoryObjectSource<T> {
     if (from < oldest) {
       throw new CompactedError('watch objects', { minRevision: oldest, compactRevision: oldest });
     }
-    const watch = new Watch<T>();
+    const watch = new SourceWatch<T>();
     const abort = (): void => watch.fail(signal?.reason);
     signal?.addEventListener('abort', abort);
     if (signal?.aborted === true) abort();
@@ -210,6 +268,34 @@ class MemorySource<T> implements MemoryObjectSource<T> {
     for (const watch of this.#watches) watch.push({ type: 'bookmark', resourceVersion: this.resourceVersion });
   }
 
+  #patchNow(patch: SourcePatch): SourcePatchResult<T> {
+    const { name, uid, resourceVersion, patches, addFinalizer, removeFinalizer } = patch;
+    const before = this.#live.get(name);
+    if (before?.uid !== uid) return { type: 'gone' };
+    if (before.resourceVersion !== resourceVersion) return { type: 'conflict' };
+    const finalizers = new Set(before.finalizers);
+    if (addFinalizer !== undefined && !finalizers.has(addFinalizer)) {
+      if (before.deleting) throw refused('a finalizer cannot be added to an object that is deleting');
+      finalizers.add(addFinalizer);
+    }
+    if (removeFinalizer !== undefined) finalizers.delete(removeFinalizer);
+    // What becomes of a T by a patch is as good a T as what anybody puts.
+    const object = applyPatches(before.object, patches) as T;
+    const isSame = finalizers.size === (before.finalizers ?? []).length && equalData(object, before.object);
+    if (isSame) return { type: 'patched', object: before };
+    const changes = { object: deepFreeze(object), finalizers: Object.freeze([...finalizers]) };
+    return { type: 'patched', object: this.#replace(before, changes) };
+  }
+
+  /** Makes the next state of an object that lives; without finalizers, one that is deleting goes instead. */
+  #replace(before: SourceObject<T>, changes: Partial<SourceObject<T>>): SourceObject<T> {
+    const after = Object.freeze({ ...before, ...changes, resourceVersion: String(this.#version + 1) });
+    const hadSome = (before.finalizers ?? []).length > 0;
+    const isReleased = after.deleting && hadSome && (after.finalizers ?? []).length === 0;
+    this.#commit(after.name, before, isReleased ? undefined : after);
+    return after;
+  }
+
   #commit(name: string, before: SourceObject<T> | undefined, after: SourceObject<T> | undefined): void {
     const version = ++this.#version;
     const item = itemOf(name, before, after, String(version));
@@ -220,7 +306,7 @@ class MemorySource<T> implements MemoryObjectSource<T> {
     for (const watch of this.#watches) this.#deliver(watch, item);
   }
 
-  #deliver(watch: Watch<T>, item: SourceWatchItem<T>): void {
+  #deliver(watch: SourceWatch<T>, item: SourceWatchItem<T>): void {
     const { dropRate, duplicateRate, delayMsMax = 0 } = this.#faults;
     if (this.#chance(dropRate)) return;
     const copies = this.#chance(duplicateRate) ? 2 : 1;
@@ -254,38 +340,4 @@ function itemOf<T>(
 ): SourceWatchItem<T> {
   if (after !== undefined) return { type: before === undefined ? 'added' : 'modified', object: after };
   return { type: 'deleted', name, uid: before?.uid, resourceVersion };
-}
-
-/** Items that one watch has yet to yield, at most this many: a consumer that is slower loses its watch. */
-const BACKLOG_MAX = 100_000;
-
-/** The items of one watch on their way to its consumer. */
-class Watch<T> {
-  readonly #backlog: SourceWatchItem<T>[] = [];
-  #failure: { readonly error: unknown } | undefined;
-  #wake = (): void => {};
-
-  push(item: SourceWatchItem<T>): void {
-    if (this.#failure !== undefined) return;
-    this.#backlog.push(item);
-    if (this.#backlog.length > BACKLOG_MAX) this.fail(new BackendError('watch objects', 'the consumer is too slow'));
-    this.#wake();
-  }
-
-  fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#wake();
-  }
-
-  /** The next item; what came before a failure is delivered first. */
-  async next(): Promise<SourceWatchItem<T>> {
-    for (;;) {
-      const item = this.#backlog.shift();
-      if (item !== undefined) return item;
-      if (this.#failure !== undefined) throw this.#failure.error;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
 }

@@ -1,3 +1,4 @@
+import type { Patch } from './patch.ts';
 import type { SignalOptions } from './signal.ts';
 
 /**
@@ -32,7 +33,45 @@ export interface ObjectSource<T = unknown> {
    * @default all uids are
    */
   owns?(uid: string): boolean;
+  /**
+   * Changes an object, if it is still the one that `patch` names and as old as that says; what handlers write by
+   * `ctx.patch`. The answer is a state like any other, and the newest one. A patch that changes nothing may be answered
+   * with the state there is. Rejects where nobody knows whether it was applied, and where it is refused.
+   * @default the source cannot be written to
+   */
+  patch?(patch: SourcePatch, options: SignalOptions): Promise<SourcePatchResult<T>>;
+  /**
+   * Objects have `finalizers`, and `patch` takes changes to them: an object stays, `deleting`, until it has none. Handlers
+   * for deletions and `retire` need it (A11').
+   * @default false
+   */
+  readonly hasFinalizers?: boolean;
 }
+
+/** One write: all of it is applied, or nothing. */
+export interface SourcePatch {
+  readonly name: string;
+  /** Only if this uid lives under the name. */
+  readonly uid: string;
+  /** Only if this is its present version. */
+  readonly resourceVersion: string;
+  /** Changes to the content, one after the other. */
+  readonly patches: readonly Patch[];
+  /** To be added at the end, if it is not there. Refused for an object that is `deleting`. */
+  readonly addFinalizer?: string;
+  /** To be removed, if it is there. With the last one, an object that is `deleting` goes. */
+  readonly removeFinalizer?: string;
+}
+
+/**
+ * - `patched`: applied; `object` is what it made, even if the object has gone by it.
+ * - `conflict`: the uid lives, in another version. Nothing was written.
+ * - `gone`: nothing lives under the name, or another uid. Nothing was written.
+ */
+export type SourcePatchResult<T = unknown> =
+  | { readonly type: 'patched'; readonly object: SourceObject<T> }
+  | { readonly type: 'conflict' }
+  | { readonly type: 'gone' };
 
 export interface SourceWatchOptions extends SignalOptions {
   /** Exclusive: the `resourceVersion` of a list. */
@@ -47,6 +86,8 @@ export interface SourceObject<T = unknown> {
   readonly resourceVersion: string;
   /** The object is on its way out (in Kubernetes: it has a deletion timestamp). */
   readonly deleting: boolean;
+  /** Who has to agree before an object that is `deleting` goes. @default nobody */
+  readonly finalizers?: readonly string[];
   /**
    * The content. Frozen, or never changed by anybody after it was handed out; the controller freezes it. Bytes in it,
    * which cannot be frozen, are copied for every call.

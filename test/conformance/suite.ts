@@ -14,6 +14,7 @@ import './cases/handlers-restart.ts';
 import './cases/handlers-sources.ts';
 import './cases/handlers-subs.ts';
 import './cases/handlers-view.ts';
+import './cases/handlers-writes.ts';
 import './cases/handlers-wrong.ts';
 import './cases/keyed-locks.ts';
 import './cases/lock-elector.ts';

@@ -1,6 +1,7 @@
 import type { ProgressStore } from '../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../src/handlers/record.ts';
 import { canonical } from '../unit/handlers/harness.ts';
+import type { HandlerPlan } from './handlers-program.ts';
 
 /** One call, as its handler saw it. */
 export interface CallEntry {
@@ -17,15 +18,39 @@ export interface CallEntry {
   readonly attempt: number;
   readonly retries: number;
   readonly isRebuild: boolean;
-  /** What the ledger is to hold for it. */
+  /** What the ledger is to hold for it: what it saw, without the places that it writes itself. */
   readonly input: string;
+  /** It may be taken back after its end, since the object has changed (`ifUnchanged`). */
+  readonly isRevocable: boolean;
+  /** Of a sub. */
+  readonly args?: unknown;
+  /** Of a handler. */
+  readonly kind?: HandlerPlan['kind'];
+}
+
+/** What a handler has seen to, when its own patches are applied (A8'). */
+export interface Seen {
+  readonly digest: string;
+  readonly view: unknown;
 }
 
 export type Ending = 'ok' | 'temporary' | 'permanent' | 'superseded';
 
+/** One call to retire a sub. */
+export interface RetireEntry {
+  readonly process: number;
+  readonly uid: string;
+  readonly id: string;
+  readonly key: string;
+  readonly version: number;
+  readonly tried: readonly unknown[];
+}
+
 interface Effect {
   input: string;
   partial: boolean;
+  /** Of a sub. */
+  args: unknown;
 }
 
 /**
@@ -41,14 +66,16 @@ export class Journal {
   readonly ledger = new Map<string, Effect>();
   /** Documents as they are in the store. */
   readonly docs = new Map<string, ProgressDocument>();
+  /** Who has taken what there was as done, and was not called since. */
+  readonly adopted = new Set<string>();
   readonly #doneKeys = new Set<string>();
   readonly #versions = new Map<string, number>();
   /** Per process, uid and handler: the digest of the last final outcome, until another one is opened. */
   readonly #settled = new Map<string, string>();
   readonly #lastOk = new Map<string, string>();
   readonly #views = new Map<string, string>();
-  readonly #episodes = new Map<string, { settled: number; crashes: number }>();
-  readonly #open = new Map<string, CallEntry>();
+  readonly #episodes = new Map<string, { settled: number; crashes: number; isUnsure: boolean }>();
+  readonly #open = new Map<string, { readonly id: string }>();
   readonly #objects = new Map<string, unknown>();
   readonly #parents: ReadonlySet<string>;
 
@@ -74,9 +101,12 @@ export class Journal {
     const record = this.docs.get(call.uid)?.records[call.id];
     const done = record?.done ?? null;
     const base = done === null ? 'undefined' : this.#views.get(`${who} ${done}`);
-    if (textOf(call.old) !== base)
+    this.adopted.delete(who);
+    const isDeletion = call.cause === 'delete';
+    if (textOf(call.old) !== base && !isDeletion)
       this.violate("I6'", `${where}: old is ${textOf(call.old)}, the last success saw ${base}`);
-    if ((call.cause === 'create') !== (done === null))
+    if (call.kind === 'update' && call.cause !== 'update') this.violate('D14', `${where}: cause ${call.cause}`);
+    if (!isDeletion && (call.cause === 'create') !== (done === null))
       this.violate("A6'", `${where}: cause ${call.cause}, done ${done}`);
     if (call.isRebuild) return false;
     if (this.#open.has(call.uid)) this.violate("A11'", `${where}: two calls of one object overlap`);
@@ -86,8 +116,8 @@ export class Journal {
     if (this.#settled.get(`${call.process} ${who}`) === call.digest) {
       this.violate("I3'/I8'", `${where}: called again without another digest in between`);
     }
-    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
-    if (episode.crashes === 0 && call.attempt !== episode.settled) {
+    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0, isUnsure: false };
+    if (!episode.isUnsure && episode.crashes === 0 && call.attempt !== episode.settled) {
       this.violate("A4'", `${where}: attempt ${call.attempt} after ${episode.settled} settled calls of the episode`);
     }
     this.#open.set(call.uid, call);
@@ -97,23 +127,28 @@ export class Journal {
 
   /** The effect of a call begins: from now on the world is no longer as the last success left it. */
   effect(call: CallEntry): void {
-    this.ledger.set(`${call.uid} ${call.id}`, { input: call.input, partial: true });
+    this.ledger.set(`${call.uid} ${call.id}`, { input: call.input, partial: true, args: call.args });
   }
 
   /** A call ends in a process that lives. */
-  end(call: CallEntry, ending: Ending, didEffect: boolean): void {
+  end(call: CallEntry, ending: Ending, didEffect: boolean, seen: Seen): void {
     if (call.isRebuild) return;
     const who = `${call.uid} ${call.id}`;
     this.#open.delete(call.uid);
     if (ending === 'ok') {
-      if (didEffect) this.ledger.set(who, { input: call.input, partial: false });
+      if (didEffect) this.ledger.set(who, { input: call.input, partial: false, args: call.args });
       this.#doneKeys.add(call.key);
-      this.#lastOk.set(who, call.digest);
+      this.#lastOk.set(who, seen.digest);
     }
     if (ending === 'superseded') return;
     const isFinal = ending !== 'temporary' || call.attempt + 1 > call.retries;
-    if (isFinal) this.#settled.set(`${call.process} ${who}`, call.digest);
-    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0 };
+    this.#views.set(`${who} ${seen.digest}`, textOf(seen.view));
+    if (call.isRevocable) {
+      this.#episodes.set(call.key, { settled: 0, crashes: 0, isUnsure: true });
+      return;
+    }
+    if (isFinal) this.#settled.set(`${call.process} ${who}`, seen.digest);
+    const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0, isUnsure: false };
     episode.settled++;
     this.#episodes.set(call.key, episode);
     if (episode.settled > call.retries + 1 + episode.crashes) {
@@ -122,6 +157,38 @@ export class Journal {
         `${who} at ${call.digest}: ${episode.settled} calls, ${call.retries} retries, ${episode.crashes} crashes`,
       );
     }
+  }
+
+  /** A call to retire a sub begins: half of what the sub did is gone from now on. */
+  beginRetirement({ process, uid, id, version, tried }: RetireEntry): void {
+    this.calls++;
+    const who = `${uid} ${id}`;
+    const where = `${who} v${version} in process ${process}`;
+    if (this.#open.has(uid)) this.violate("A11'", `${where}: a retirement overlaps with a call`);
+    this.#open.set(uid, { id });
+    if (version < (this.#versions.get(who) ?? 0))
+      this.violate("I6'", `${where}: retired on an older state than before`);
+    this.#versions.set(who, version);
+    if ((this.docs.get(uid)?.records[id]?.retirement?.episode ?? 0) === 0) {
+      this.violate("A12'", `${where}: retired without being opened`);
+    }
+    const effect = this.ledger.get(who);
+    if (effect === undefined) return;
+    if (!tried.some((args) => textOf(args) === textOf(effect.args))) {
+      this.violate("I10'", `${where}: retired with ${textOf(tried)}, the world has ${textOf(effect.args)}`);
+    }
+    effect.partial = true;
+  }
+
+  endRetirement({ uid, id }: RetireEntry, isOk: boolean): void {
+    this.#open.delete(uid);
+    if (isOk) this.ledger.delete(`${uid} ${id}`);
+  }
+
+  /** What is left in the world of subs of this parent. */
+  effectsOf(uid: string, parentId: string): readonly string[] {
+    const prefix = `${uid} ${parentId}/`;
+    return [...this.ledger.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(uid.length + 1));
   }
 
   /** A process dies with whatever it had under way; outcomes that it had not written yet are lost. */
@@ -159,7 +226,15 @@ export class Journal {
       for (const key of this.#settled.keys()) {
         if (key.endsWith(` ${who}`) && this.#settled.get(key) !== digest) this.#settled.delete(key);
       }
-      if (is === undefined || is.done === (was?.done ?? null) || this.#parents.has(id)) continue;
+      if (is === undefined || is.done === (was?.done ?? null)) continue;
+      if (was === undefined && is.done !== null) {
+        if (is.attempt?.digest === is.done) this.adopted.add(who);
+        this.#lastOk.set(who, is.done);
+        this.#views.set(`${who} ${is.done}`, textOf(next.bases[is.done]));
+      }
+      if (this.#parents.has(id)) continue;
+      // A sub that was about to be retired when its plan got it back begins anew (A9'e).
+      if (is.done === null) continue;
       if (is.done !== this.#lastOk.get(who)) {
         this.violate("I6'", `${who}: done is ${is.done}, the last success was at ${this.#lastOk.get(who)}`);
       }

@@ -4,6 +4,8 @@ import type { Random } from '../../src/types/random.ts';
 /** What a handler of a program is like. Everything it does is a function of this, of its view, and of chance. */
 export interface HandlerPlan {
   readonly id: string;
+  readonly kind: 'change' | 'create' | 'update';
+  readonly adopts: boolean;
   readonly field: string | undefined;
   /** Only for objects with this label. */
   readonly onlyLabelled: boolean;
@@ -12,6 +14,23 @@ export interface HandlerPlan {
   readonly obeysSignal: boolean;
   /** Of a parent: which subs for which view, by number; `undefined` for a leaf. */
   readonly subs: readonly (readonly SubPlan[])[] | undefined;
+  readonly writes: WritePlan | undefined;
+  /** It has a hook for subs that leave the plan. */
+  readonly retires: boolean;
+}
+
+/** A handler for deletions. */
+export interface DeletionPlan {
+  readonly onlyLabelled: boolean;
+  readonly retries: number;
+  readonly callMsMax: number;
+}
+
+/** What a handler writes, in a place of its own within `spec`; all writes together have a fixed point. */
+export interface WritePlan {
+  /** A note of a failure, too. */
+  readonly onFailure: boolean;
+  readonly ifUnchanged: boolean;
 }
 
 export interface SubPlan {
@@ -20,6 +39,7 @@ export interface SubPlan {
   readonly field: string | undefined;
   readonly selects: boolean;
   readonly retries: number;
+  readonly writes: WritePlan | undefined;
 }
 
 export type Step =
@@ -33,6 +53,7 @@ export interface Program {
   readonly policy: 'supersede' | 'complete';
   readonly names: readonly string[];
   readonly handlers: readonly HandlerPlan[];
+  readonly deletion: DeletionPlan | undefined;
   readonly steps: readonly { readonly step: Step; readonly gapMs: number }[];
   /** Rates of what goes wrong around the controller. */
   readonly hostility: number;
@@ -40,7 +61,7 @@ export interface Program {
 }
 
 /** `kind` is bookkeeping in a whole object and nowhere else: a part that is hashed as an object would miss it. */
-const VIEWS = [undefined, 'spec.a', 'spec.kind', 'status.x', 'spec'];
+const VIEWS = [undefined, undefined, 'spec.a', 'spec.kind', 'status.x', 'spec', 'spec', 'spec.w-h0'];
 /** Small, so that A, B, A is common. */
 const VALUES = 3;
 
@@ -59,6 +80,7 @@ export function createProgram(seed: number): Program {
     policy: random() < 0.6 ? 'supersede' : 'complete',
     names,
     handlers,
+    deletion: random() < 0.6 ? createDeletion(random) : undefined,
     steps,
     hostility: pick(random, [0, 0.05, 0.2]),
     writeDelayMsMax: pick(random, [0, 5, 30]),
@@ -67,13 +89,27 @@ export function createProgram(seed: number): Program {
 
 function createHandler(random: Random, id: string): HandlerPlan {
   const isParent = random() < 0.35;
+  const field = pick(random, VIEWS);
+  const kind = pick(random, [
+    'change',
+    'change',
+    'change',
+    'change',
+    'update',
+    isParent ? 'update' : 'create',
+  ] as const);
   return {
     id,
-    field: pick(random, VIEWS),
+    kind,
+    adopts: kind !== 'update' && random() < 0.25,
+    // Who saw nothing but what it writes itself would have no input.
+    field: field === `spec.w-${id}` ? 'spec' : field,
     onlyLabelled: random() < 0.25,
     retries: below(random, 4),
     callMsMax: pick(random, [0, 20, 100]),
     obeysSignal: random() < 0.3,
+    writes: createWrites(random),
+    retires: random() < 0.6,
     subs: isParent ? Array.from({ length: VALUES }, () => createSubs(random)) : undefined,
   };
 }
@@ -84,8 +120,17 @@ function createSubs(random: Random): SubPlan[] {
     const args = random() < 0.5 ? undefined : below(random, 2);
     // The same for every view: a sub that keeps its input over two plans keeps its episode, and so its budget.
     const field = index === 1 ? 'status.x' : undefined;
-    return [{ id, args, field, selects: index === 2, retries: index }];
+    return [{ id, args, field, selects: index === 2, retries: index, writes: createWrites(random) }];
   });
+}
+
+function createDeletion(random: Random): DeletionPlan {
+  return { onlyLabelled: random() < 0.4, retries: below(random, 4), callMsMax: pick(random, [0, 20, 100]) };
+}
+
+function createWrites(random: Random): WritePlan | undefined {
+  if (random() < 0.65) return undefined;
+  return { onFailure: random() < 0.5, ifUnchanged: random() < 0.2 };
 }
 
 function createStep(random: Random, names: readonly string[]): Step {
@@ -100,8 +145,8 @@ function createStep(random: Random, names: readonly string[]): Step {
     };
   }
   if (chance < 0.82) return { do: 'delete', name };
-  if (chance < 0.85) return { do: 'recreate', name };
-  if (chance < 0.87) return { do: 'start deletion', name };
+  if (chance < 0.84) return { do: 'recreate', name };
+  if (chance < 0.88) return { do: 'start deletion', name };
   if (chance < 0.92) return { do: 'crash' };
   if (chance < 0.94) return { do: 'restart' };
   if (chance < 0.96) return { do: 'break watches' };

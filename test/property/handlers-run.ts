@@ -1,10 +1,5 @@
-import { createEssenceHasherWith } from '../../src/core/essence-hasher.ts';
-import { coreModule } from '../../src/core/module.ts';
-import type { CallContext, HandlerContext } from '../../src/handlers/context.ts';
 import { type Controller, createController } from '../../src/handlers/controller.ts';
-import { parsePath, valueAt } from '../../src/handlers/path.ts';
 import { createMemoryProgress } from '../../src/handlers/progress.ts';
-import { digestOfSub, digestOfView } from '../../src/handlers/view.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import {
   createObjectSource,
@@ -12,16 +7,15 @@ import {
   type ObjectSourceFaults,
 } from '../../src/testing/object-source.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
-import { PermanentError, TemporaryError } from '../../src/types/errors.ts';
 import type { Random } from '../../src/types/random.ts';
-import type { SourceObject } from '../../src/types/source.ts';
-import { sleep, type Thing } from '../unit/handlers/harness.ts';
-import { type CallEntry, type Ending, Journal, textOf } from './handlers-journal.ts';
-import { below, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
+import type { Thing } from '../unit/handlers/harness.ts';
+import { Actors } from './handlers-actors.ts';
+import { checkHandler, checkPatch, DELETION } from './handlers-checks.ts';
+import { Journal } from './handlers-journal.ts';
+import { below, type HandlerPlan, type Program, type Step } from './handlers-program.ts';
+import { isLabelled, kubernetes, TIMEOUT_MS } from './handlers-views.ts';
 import { type Fate, Process } from './handlers-world.ts';
 
-const kubernetes = createEssenceHasherWith(coreModule());
-const TIMEOUT_MS = 300;
 const QUIET_LIMIT_MS = 600_000;
 
 /** What a program came to. */
@@ -55,6 +49,7 @@ class ProgramRun {
   #controller: Controller<Thing>;
   #stop = new AbortController();
   #number = 0;
+  readonly #actors: Actors;
   readonly #dead: Process[] = [];
   #isQuiet = false;
 
@@ -62,10 +57,15 @@ class ProgramRun {
     this.#program = program;
     this.#random = createSeededRandom(program.seed ^ 0x5bd1e995);
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
-    this.#order = [...program.handlers];
+    // One of them may come with a later version.
+    this.#order = program.handlers.slice(0, program.handlers.length > 1 && this.#random() < 0.3 ? -1 : undefined);
     this.journal = new Journal(new Set(program.handlers.filter(({ subs }) => subs !== undefined).map(({ id }) => id)));
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
+    this.#actors = new Actors(this.journal, this.#random, this.#clock, (uid) => {
+      const object = this.#source.objects.find((living) => living.uid === uid);
+      return object === undefined || object.finalizers?.length === 1;
+    });
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
@@ -106,6 +106,7 @@ class ProgramRun {
   /** Nothing goes wrong any more, and a new list brings what was lost. */
   async quiet(): Promise<void> {
     this.#isQuiet = true;
+    this.#actors.isQuiet = true;
     this.#source.setFaults({});
     await this.#advance(1000);
     // The late write of a dead process reaches its successor only if that one writes or starts after it; until then the
@@ -118,8 +119,11 @@ class ProgramRun {
 
   checkFinal(): void {
     for (const object of this.#source.objects) {
-      if (object.deleting) continue;
-      for (const handler of this.#program.handlers) this.#checkHandler(object, handler);
+      if (object.deleting) {
+        if (object.finalizers?.length !== 0) this.journal.violate("I12'", `${object.uid} is never released`);
+        continue;
+      }
+      for (const handler of this.#order) checkHandler(this.journal, this.#controller, object, handler);
     }
     const uids = new Set(this.#source.objects.map(({ uid }) => uid));
     for (const uid of this.journal.docs.keys()) {
@@ -159,6 +163,8 @@ class ProgramRun {
       staleListRate: hostility * 2,
       readErrorRate: hostility / 2,
       readDelayMsMax: hostility * 50,
+      patchErrorRate: hostility,
+      patchDelayMsMax: hostility * 100,
     };
   }
 
@@ -177,8 +183,15 @@ class ProgramRun {
 
   #start(): { process: Process; controller: Controller<Thing> } {
     const process = new Process(++this.#number, this.#clock);
+    if (this.#number > 1 && !this.#isQuiet) this.#change();
+    const handlers = [...this.#order];
     const controller = createController<Thing>({
-      source: process.source(this.#source),
+      source: process.source(
+        this.#source,
+        () => this.#fate(),
+        (change, result) =>
+          checkPatch(this.journal, { process, handlers, deletion: this.#program.deletion }, change, result),
+      ),
       progress: process.progress(this.journal.store(this.#progress), () => this.#fate()),
       essence: kubernetes,
       clock: process.clock,
@@ -187,17 +200,28 @@ class ProgramRun {
       backoff: { baseMs: 20, maxMs: 500 },
       drainMs: 1000,
     });
-    for (const handler of this.#order) {
+    for (const handler of handlers) {
       controller.on(
-        'change',
+        handler.kind,
         {
           id: handler.id,
           retries: handler.retries,
+          ...(handler.adopts ? { onAdded: 'adopt' } : {}),
           timeoutMs: TIMEOUT_MS,
           ...(handler.field === undefined ? {} : { field: handler.field }),
           ...(handler.onlyLabelled ? { when: isLabelled } : {}),
+          ...(handler.subs !== undefined && handler.retires
+            ? { retire: (ctx) => this.#actors.retire(process, handler, ctx) }
+            : {}),
         },
-        (context) => this.#handle(process, handler, context),
+        (context) => this.#actors.handle(process, handler, context),
+      );
+    }
+    const { deletion } = this.#program;
+    if (deletion !== undefined) {
+      const options = { id: DELETION, retries: deletion.retries, timeoutMs: TIMEOUT_MS };
+      controller.on('delete', { ...options, ...(deletion.onlyLabelled ? { when: isLabelled } : {}) }, (context) =>
+        this.#actors.handleDeletion(process, deletion, handlers, context),
       );
     }
     this.#stop = new AbortController();
@@ -205,6 +229,17 @@ class ProgramRun {
       this.journal.violate('run', String(error));
     });
     return { process, controller };
+  }
+
+  /** Another version of the program: handlers in another order, one of them gone, or one that was gone. */
+  #change(): void {
+    const random = this.#random;
+    if (random() < 0.3) this.#order.sort(() => random() - 0.5);
+    if (random() < 0.6) return;
+    const missing = this.#program.handlers.filter((handler) => !this.#order.includes(handler));
+    const [back] = missing;
+    if (back !== undefined) this.#order.push(back);
+    else if (this.#order.length > 1) this.#order.pop();
   }
 
   #fate(): Fate {
@@ -223,96 +258,6 @@ class ProgramRun {
     if (chance < 0.04 + hostility / 4)
       return { crash: undefined, applied: this.#random() < 0.5, answered: false, delayMs };
     return { crash: undefined, applied: true, answered: true, delayMs };
-  }
-
-  #handle(process: Process, plan: HandlerPlan, context: HandlerContext<Thing>): Promise<void> {
-    const view = seenBy(plan, context.object);
-    const call = this.#entry(
-      process,
-      context,
-      plan.id,
-      digestOfView(view),
-      textOf(view),
-      plan.retries,
-      context.rebuild,
-    );
-    for (const sub of subsOf(plan, view)) {
-      context.sub(sub.id, subOptions(sub), (subContext) => {
-        const id = `${plan.id}/${sub.id}`;
-        const { digest, input } = subInput(sub, view, subContext.object);
-        if (textOf(subContext.args) !== textOf(sub.args))
-          this.journal.violate("A9'b", `${id}: args ${textOf(subContext.args)}`);
-        const entry = this.#entry(process, subContext, id, digest, input, sub.retries, false);
-        return this.#work(process, plan, entry, subContext);
-      });
-    }
-    return this.#work(process, plan, call, context);
-  }
-
-  #entry(
-    process: Process,
-    context: CallContext<Thing>,
-    id: string,
-    digest: string,
-    input: string,
-    retries: number,
-    isRebuild: boolean,
-  ): CallEntry {
-    const { uid, idempotencyKey: key, object, old, cause, attempt } = context;
-    const version = Number(context.resourceVersion);
-    if (process.buried.has(uid)) this.journal.violate("I12'", `${uid} ${id}: called after its deletion was seen`);
-    return {
-      process: process.number,
-      uid,
-      id,
-      digest,
-      key,
-      version,
-      object,
-      view: context.new,
-      old,
-      cause,
-      attempt,
-      retries,
-      isRebuild,
-      input,
-    };
-  }
-
-  /** The body of every handler: takes its time, does its effect, and ends as chance has it. */
-  async #work(process: Process, plan: HandlerPlan, call: CallEntry, { signal }: CallContext): Promise<void> {
-    if (process.isDead) return new Promise(() => {});
-    const random = this.#random;
-    const isFirst = this.journal.begin(call);
-    const chance = random();
-    const durationMs = below(random, plan.callMsMax + 1);
-    if (isFirst && !call.isRebuild && random() < 0.9) this.journal.effect(call);
-    if (!this.#isQuiet && random() < 0.02) {
-      process.crash();
-      return new Promise(() => {});
-    }
-    if (chance < 0.03) {
-      process.clock.after(TIMEOUT_MS - 1, () => this.journal.end(call, 'temporary', false));
-      return new Promise(() => {});
-    }
-    if (durationMs > 0) await process.alive(sleep(this.#clock, durationMs));
-    const end = (ending: Ending): void => {
-      if (ending === 'ok' && isFirst) this.journal.effect(call);
-      this.journal.end(call, ending, isFirst);
-    };
-    if (plan.obeysSignal && signal.aborted) {
-      end('superseded');
-      throw signal.reason;
-    }
-    // A consumer that knows the key has done the work before, so it has nothing to fail at.
-    if (chance < 0.7 || (!isFirst && !call.isRebuild)) return end('ok');
-    // An error of an aborted call is no verdict on the input, unless it says so itself.
-    if (chance < 0.9) {
-      end(signal.aborted ? 'superseded' : 'temporary');
-      throw chance < 0.8 ? new TemporaryError('later', { delayMs: 1 + below(random, 100) }) : new Error('broken');
-    }
-    end('permanent');
-    throw new PermanentError('never');
   }
 
   async #stopCleanly(): Promise<void> {
@@ -345,90 +290,4 @@ class ProgramRun {
     const { behind } = this.#controller.stats();
     if (behind > 0) this.journal.violate(rule, `${behind} objects are behind`);
   }
-
-  #checkHandler(object: SourceObject<Thing>, plan: HandlerPlan): void {
-    if (plan.onlyLabelled && !isLabelled(object.object)) return;
-    const view = seenBy(plan, object.object);
-    const digest = digestOfView(view);
-    const doc = this.journal.docs.get(object.uid);
-    this.#checkSettled(object, plan.id, digest, textOf(view));
-    const record = doc?.records[plan.id];
-    if (record?.attempt?.digest !== digest || record.attempt.state !== 'ok') return;
-    const planned = subsOf(plan, view);
-    for (const sub of planned) {
-      const { digest: subDigest, input } = subInput(sub, view, object.object);
-      this.#checkSettled(object, `${plan.id}/${sub.id}`, subDigest, input);
-    }
-    const expected = planned.map(({ id }) => `${plan.id}/${id}`).sort();
-    const found = Object.keys(doc?.records ?? {})
-      .filter((id) => id.startsWith(`${plan.id}/`))
-      .sort();
-    if (textOf(expected) !== textOf(found)) {
-      this.journal.violate(
-        "I10'",
-        `${object.uid} ${plan.id}: records of ${textOf(found)}, planned ${textOf(expected)}`,
-      );
-    }
-    if (record.done !== digest)
-      this.journal.violate("A9'a", `${object.uid} ${plan.id}: complete, but done is ${record.done}`);
-  }
-
-  #checkSettled({ name, uid }: SourceObject<Thing>, id: string, digest: string, input: string): void {
-    const attempt = this.journal.docs.get(uid)?.records[id]?.attempt;
-    if (attempt?.digest !== digest || attempt.state === 'open') {
-      this.journal.violate("I1'", `${uid} ${id}: not settled at ${digest} but ${attempt?.state} at ${attempt?.digest}`);
-      return;
-    }
-    const effect = this.journal.ledger.get(`${uid} ${id}`);
-    if (attempt.state === 'ok' && (effect?.input !== input || effect.partial)) {
-      this.journal.violate(
-        "I2'",
-        `${uid} ${id}: ok at ${input}, the world has ${effect?.input} (${effect?.partial ? 'partial' : 'whole'})`,
-      );
-    }
-    const status = this.#controller.state(name)?.handlers.find((handler) => handler.id === id);
-    if (status?.digest !== digest || status.attempted !== digest || status.state !== attempt.state) {
-      this.journal.violate('state', `${uid} ${id}: ${JSON.stringify(status)}`);
-    }
-  }
-}
-
-function isLabelled(object: Thing): boolean {
-  return valueAt(object, ['metadata', 'labels', 'on']) === 1;
-}
-
-function seenBy(plan: HandlerPlan, object: Thing): unknown {
-  return plan.field === undefined
-    ? JSON.parse(kubernetes.canonicalize(object))
-    : valueAt(object, parsePath(plan.field));
-}
-
-/** A number for each view, so that a plan is a function of the view alone. */
-function subsOf({ subs }: HandlerPlan, view: unknown): readonly SubPlan[] {
-  let sum = 0;
-  for (const letter of textOf(view)) sum += letter.charCodeAt(0);
-  return subs?.[sum % subs.length] ?? [];
-}
-
-function subOptions(sub: SubPlan) {
-  return {
-    retries: sub.retries,
-    timeoutMs: TIMEOUT_MS,
-    ...(sub.args === undefined ? {} : { args: sub.args }),
-    ...(sub.field === undefined ? {} : { field: sub.field }),
-    ...(sub.selects ? { select: half } : {}),
-  };
-}
-
-/** Half of what there is to see, so that some changes of the parent's view are none for the sub. */
-function half(view: unknown): unknown {
-  return textOf(view).length % 2 === 0 ? textOf(view).slice(0, 8) : (valueAt(view, ['a']) ?? null);
-}
-
-function subInput(sub: SubPlan, view: unknown, object: Thing): { digest: string; input: string } {
-  const seen = sub.field !== undefined ? valueAt(object, parsePath(sub.field)) : sub.selects ? half(view) : view;
-  return {
-    digest: digestOfSub(seen, sub.args),
-    input: textOf([seen ?? 'undefined', sub.args ?? 'undefined']),
-  };
 }

@@ -2,7 +2,7 @@ import type { ProgressStore } from '../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../src/handlers/record.ts';
 import type { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Clock } from '../../src/types/clock.ts';
-import type { ObjectSource, SourceWatchItem } from '../../src/types/source.ts';
+import type { ObjectSource, SourcePatch, SourcePatchResult, SourceWatchItem } from '../../src/types/source.ts';
 
 /**
  * The outside of a controller as one process has it. `crash` freezes all of it at once: timers do not fire, nothing is
@@ -61,14 +61,31 @@ export class Process {
     return settled();
   }
 
-  source<T>(source: ObjectSource<T>): ObjectSource<T> {
+  /** `fate` decides what becomes of a patch; late and lost answers are those of the source. */
+  source<T>(
+    source: ObjectSource<T>,
+    fate: () => Fate,
+    onPatch: (change: SourcePatch, result: SourcePatchResult<T> | undefined) => void,
+  ): ObjectSource<T> {
     const alive = <R>(answer: () => Promise<R>): Promise<R> =>
       this.isDead ? new Promise<never>(() => {}) : this.alive(answer());
     const process = this;
+    const patch = async (change: SourcePatch): Promise<SourcePatchResult<T>> => {
+      if (source.patch === undefined) throw new Error('the source takes no patches');
+      onPatch(change, undefined);
+      const { crash } = fate();
+      if (crash === 'before') this.crash();
+      const result = await source.patch(change, {});
+      onPatch(change, result);
+      if (crash === 'after') this.crash();
+      return result;
+    };
     return {
+      hasFinalizers: source.hasFinalizers === true,
       compare: (a, b) => source.compare(a, b),
       list: (options) => alive(() => source.list(options)),
       get: (name, options) => alive(() => source.get(name, options)),
+      patch: (change) => alive(() => patch(change)),
       async *watch({ after }): AsyncGenerator<SourceWatchItem<T>> {
         const items = source.watch({ after, signal: process.#end.signal })[Symbol.asyncIterator]();
         for (;;) {

@@ -50,6 +50,29 @@ describe("writes of somebody else (A12')", () => {
     await life.stop();
   });
 
+  it('row 30: a record that was cleared without a call: the stored one counts, and nothing of ours is merged into it', async () => {
+    const world = createWorld();
+    const attempts: string[] = [];
+    world.source.put('o', { spec: { n: 1 } });
+    const progress = interrupted(
+      world,
+      ({ records }) => records.h?.attempt?.state === 'ok',
+      (doc) => doc.mark('h'),
+    );
+    const life = await world.start(
+      (controller) =>
+        controller.on('change', { id: 'h', field: 'spec.n' }, (ctx) => {
+          attempts.push(`${ctx.cause} ${ctx.attempt} ${ctx.idempotencyKey}`);
+        }),
+      { progress },
+    );
+    await life.settle();
+    expect(attempts).toHaveLength(2);
+    expect(new Set(attempts).size).toBe(2);
+    expect(life.controller.state('o')).toMatchObject({ settled: true, succeeded: true });
+    await life.stop();
+  });
+
   it('a sub that has left the plan meanwhile is not called, and gets no record', async () => {
     const world = createWorld();
     const calls: string[] = [];
@@ -57,7 +80,7 @@ describe("writes of somebody else (A12')", () => {
     const progress = interrupted(
       world,
       ({ records }) => records['p/b']?.attempt?.state === 'open',
-      (doc) => doc.adoptPlan('p', [{ id: 'a' }]),
+      (doc) => doc.adoptPlan('p', [{ id: 'a' }], false),
     );
     const life = await world.start(
       (controller) =>
@@ -84,14 +107,14 @@ describe('the memory of a uid', () => {
     const memory = new UidMemory('u');
     const doc = emptyDocument('u', 'o')
       .openAttempt('p', 'D')
-      .adoptPlan('p', [{ id: 'a' }, { id: 'b' }]);
+      .adoptPlan('p', [{ id: 'a' }, { id: 'b' }], false);
     const sent = (id: string) => ({ outcome: undefined, opened: { id, episode: 1 } });
     for (const id of ['p', 'p/a', 'p/b']) memory.wrote(doc, sent(id));
     memory.deadlines.set('p/a', { wakeAtWallMs: 1, deadlineClockMs: 1 });
     memory.spared.add('p/a');
     const outcome = { apply: (before: DocumentVersion) => before, replans: true };
     memory.pending = outcome;
-    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }]), { outcome, opened: undefined });
+    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }], false), { outcome, opened: undefined });
     expect([[...memory.opened.keys()], memory.deadlines.size, memory.spared.size]).toEqual([['p', 'p/b'], 0, 0]);
     expect(memory.pending).toBe(undefined);
   });

@@ -6,11 +6,11 @@ import { type Attempt, isSettled } from '../../../src/handlers/record.ts';
 function drawn(): DocumentVersion {
   return emptyDocument('u', 'o')
     .openAttempt('deploy', 'C')
-    .settleAttempt('deploy', 1, ok('C'))
-    .adoptPlan('deploy', [{ id: 'a', args: 1 }])
+    .settleAttempt('deploy', 1, 'C', ok('C'))
+    .adoptPlan('deploy', [{ id: 'a', args: 1 }], false)
     .markDone('deploy', 'C', 'view C')
     .openAttempt('scale', 'A')
-    .settleAttempt('scale', 2, ok('A'))
+    .settleAttempt('scale', 2, 'A', ok('A'))
     .markDone('scale', 'A', 'view A')
     .openAttempt('scale', 'B');
 }
@@ -49,7 +49,7 @@ describe('the versions of a document', () => {
 
   it("keep the episode and the count of an open attempt that is opened again, and begin anew otherwise (A4', A13')", () => {
     const failed: Attempt = { digest: 'B', state: 'open', failures: 2, wakeAtWallMs: 9, delayMs: 9 };
-    const doc = drawn().settleAttempt('scale', 3, failed);
+    const doc = drawn().settleAttempt('scale', 3, failed.digest, failed);
     expect(doc.openAttempt('scale', 'B').record('scale')).toEqual({ attempt: failed, done: 'A', at: 4, episode: 3 });
     expect(doc.openAttempt('scale', 'A').record('scale')).toMatchObject({
       attempt: { digest: 'A', failures: 0 },
@@ -61,25 +61,25 @@ describe('the versions of a document', () => {
 
   it('take an outcome only for the attempt it belongs to, and twice is once', () => {
     const doc = drawn();
-    expect(doc.settleAttempt('scale', 2, ok('B'))).toBe(doc);
-    expect(doc.settleAttempt('scale', 3, ok('A'))).toBe(doc);
-    expect(doc.settleAttempt('gone', 3, ok('B'))).toBe(doc);
-    const once = doc.settleAttempt('scale', 3, ok('B'));
-    expect(once.settleAttempt('scale', 3, ok('B')).toDocument()).toEqual(once.toDocument());
+    expect(doc.settleAttempt('scale', 2, 'B', ok('B'))).toBe(doc);
+    expect(doc.settleAttempt('scale', 3, 'A', ok('A'))).toBe(doc);
+    expect(doc.settleAttempt('gone', 3, 'B', ok('B'))).toBe(doc);
+    const once = doc.settleAttempt('scale', 3, 'B', ok('B'));
+    expect(once.settleAttempt('scale', 3, 'B', ok('B')).toDocument()).toEqual(once.toDocument());
   });
 
   it("count a retry without an intent as a turn (A5')", () => {
     const later = drawn().openAttempt('other', 'X');
-    expect(later.settleAttempt('scale', 3, ok('B')).record('scale')).toMatchObject({ at: 5, episode: 3 });
+    expect(later.settleAttempt('scale', 3, 'B', ok('B')).record('scale')).toMatchObject({ at: 5, episode: 3 });
   });
 
   it("have the subs of the plan; new ones stand at the tick of their adoption (A5', A9'e)", () => {
-    const doc = drawn().adoptPlan('deploy', [{ id: 'b' }]);
+    const doc = drawn().adoptPlan('deploy', [{ id: 'b' }], false);
     expect(Object.keys(doc.toDocument().records).sort()).toEqual(['deploy', 'deploy/b', 'scale']);
     expect(doc.record('deploy/b')).toEqual({ attempt: null, done: null, at: 3, episode: 0 });
-    expect(doc.adoptPlan('deploy', []).record('deploy')).not.toHaveProperty('plan');
-    expect(doc.adoptPlan('gone', [{ id: 'b' }])).toBe(doc);
-    expect(doc.adoptPlan('scale', [])).toBe(doc);
+    expect(doc.adoptPlan('deploy', [], false).record('deploy')).not.toHaveProperty('plan');
+    expect(doc.adoptPlan('gone', [{ id: 'b' }], false)).toBe(doc);
+    expect(doc.adoptPlan('scale', [], false)).toBe(doc);
   });
 
   it("keep a base for as long as a `done` refers to it (A6', I18')", () => {
@@ -91,7 +91,7 @@ describe('the versions of a document', () => {
     expect(single.toDocument().bases).toEqual({ C: 'view C', D: null });
     expect(single.markDone('scale', 'E', undefined).toDocument().bases).toEqual({ D: null });
     const planned = drawn().markDone('deploy/a', 'S', 'view of a');
-    expect(planned.adoptPlan('deploy', []).toDocument().bases).toEqual({ A: 'view A', C: 'view C' });
+    expect(planned.adoptPlan('deploy', [], false).toDocument().bases).toEqual({ A: 'view A', C: 'view C' });
   });
 
   it('take a base again that a store has lost, and give it to nobody else', () => {
@@ -109,7 +109,7 @@ describe('the versions of a document', () => {
       texts.push(sorted(last));
       versions.push(
         step % 7 === 3
-          ? last.adoptPlan('deploy', [{ id: `s${step}` }])
+          ? last.adoptPlan('deploy', [{ id: `s${step}` }], false)
           : last.openAttempt(`h${step % 5}`, `${step}`).markDone(`h${step % 5}`, `${step}`, step),
       );
     }

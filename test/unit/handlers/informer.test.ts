@@ -51,7 +51,7 @@ describe('the informer', () => {
     const source = endingSource((what) => counts[what]++);
     const controller = new AbortController();
     const { signal, count, most } = countingSignal(controller);
-    const rules = { defaultView: defaultViewBy(undefined, undefined), onFault: () => {} };
+    const rules = { process: 'p', defaultView: defaultViewBy(undefined, undefined), onFault: () => {} };
     const done = inform(
       {
         source,
@@ -92,7 +92,7 @@ describe('the informer', () => {
         },
       };
       const controller = new AbortController();
-      const rules = { defaultView: defaultViewBy(undefined, undefined), onFault: () => {} };
+      const rules = { process: 'p', defaultView: defaultViewBy(undefined, undefined), onFault: () => {} };
       const table = new ObjectTable(source.compare, rules, () => {});
       const backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0 };
       const logger = new GuardedLogger(undefined);
@@ -142,7 +142,7 @@ describe('the informer', () => {
   it('stops although the source answers nothing and obeys no signal', async () => {
     const never = new Promise<never>(() => {});
     const controller = new AbortController();
-    const rules = { defaultView: defaultViewBy(undefined, undefined), onFault: () => {} };
+    const rules = { process: 'p', defaultView: defaultViewBy(undefined, undefined), onFault: () => {} };
     const source: ObjectSource = { ...endingSource(() => {}), list: () => never };
     const done = inform(
       {

@@ -7,7 +7,7 @@ function createTable() {
   const changes: string[] = [];
   const table = new ObjectTable(
     (a, b) => Number(a) - Number(b),
-    { defaultView: defaultViewBy(undefined, undefined), onFault: () => {} },
+    { process: 'p', defaultView: defaultViewBy(undefined, undefined), onFault: () => {} },
     (name) => changes.push(name),
   );
   const versionOf = (name: string): string | undefined => {

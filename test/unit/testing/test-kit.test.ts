@@ -148,6 +148,7 @@ describe('object source', () => {
       uid: 'uid-2',
       resourceVersion: '5',
       deleting: false,
+      finalizers: [],
       object: [3],
     });
     expect(await source.get('b', {})).toBe(undefined);

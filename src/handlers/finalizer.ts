@@ -1,0 +1,46 @@
+import type { SourcePatch } from '../types/source.ts';
+import type { ObjectState } from './object-memory.ts';
+import { type PassDeps, patchObject, readObject } from './pass-deps.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Whether the object is kept for this controller when somebody deletes it. */
+export function isHeld({ finalizer }: PassDeps, snapshot: Snapshot): boolean {
+  return snapshot.finalizers.includes(finalizer);
+}
+
+/**
+ * Whether an object that lives has to be kept from now on: a handler is for it that its deletion concerns. Once it is, it
+ * stays so: who is out of scope by then is asked at the deletion (A11'd).
+ */
+export function mustHold(deps: PassDeps, snapshot: Snapshot): boolean {
+  if (snapshot.deleting || isHeld(deps, snapshot)) return false;
+  return deps.handlers.some(
+    (handler) => (handler.kind === 'delete' || handler.retire !== undefined) && snapshot.viewOf(handler) !== undefined,
+  );
+}
+
+/** Adds the finalizer, before there is any effect to clean up (A11'a, A12'). */
+export function hold(deps: PassDeps, state: ObjectState, snapshot: Snapshot): Promise<void> {
+  return patchOn(deps, state, snapshot, { addFinalizer: deps.finalizer });
+}
+
+/** Removes the finalizer from the very state on which nothing was left to do; if that is not the newest, nothing (A11'c). */
+export function release(deps: PassDeps, state: ObjectState, snapshot: Snapshot): Promise<void> {
+  return patchOn(deps, state, snapshot, { removeFinalizer: deps.finalizer });
+}
+
+async function patchOn(
+  deps: PassDeps,
+  state: ObjectState,
+  { name, uid, resourceVersion }: Snapshot,
+  change: Pick<SourcePatch, 'addFinalizer' | 'removeFinalizer'>,
+): Promise<void> {
+  const result = await patchObject(deps, { name, uid, resourceVersion, patches: [], ...change });
+  if (result.type === 'conflict') return readObject(deps, state);
+  if (result.type === 'gone') return deps.table.vanish(name, uid);
+  const { object } = result;
+  deps.counters.patches++;
+  deps.table.observe(object, true);
+  const isGone = object.deleting && (object.finalizers ?? []).length === 0;
+  if (isGone) deps.table.vanish(name, uid);
+}

@@ -1,0 +1,107 @@
+import { invariant } from '../types/invariant.ts';
+import { type Job, viewOn } from './jobs.ts';
+import type { ObjectState, UidMemory } from './object-memory.ts';
+import { attemptAfter, type CallResult, type Outcome, outcomeOf, type RetryPolicy } from './outcome.ts';
+import { OwnWrite } from './own-write.ts';
+import type { PassDeps } from './pass-deps.ts';
+import { applyPatches } from './patch.ts';
+import type { CollectedPatches, PatchCollector } from './patch-collector.ts';
+import type { Attempt } from './record.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** One call about to be made, its attempt being open in the document. */
+export interface Execution {
+  readonly deps: PassDeps;
+  readonly state: ObjectState;
+  readonly memory: UidMemory;
+  readonly snapshot: Snapshot;
+  readonly job: Job;
+  /** The call runs on its state even if that is outdated. */
+  readonly forced: boolean;
+}
+
+/** What a call has come to. */
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** The attempt as it is to be recorded; `undefined` if the call counts for nothing. */
+  readonly after: Attempt | undefined;
+  /** The state of the call with the call's own patches: what its handler has seen to (A8'). */
+  readonly seen: Snapshot;
+  /** The patches, on their way to the object; the verdict is told when they are there, else at once. */
+  readonly write: OwnWrite | undefined;
+}
+
+/** Judges the end of a call. Nothing is written or told yet. */
+export function judge(
+  execution: Execution,
+  result: CallResult,
+  attempt: Attempt,
+  policy: RetryPolicy,
+  collector: PatchCollector,
+): Verdict {
+  const { deps, state, memory, job, snapshot } = execution;
+  const collected = collector.close();
+  const patching = patch(execution, result, collected);
+  const outcome = outcomeOf(patching.result, attempt, policy, deps.random);
+  if (outcome.kind === 'superseded' && state.running?.superseded === true) memory.spared.add(job.id);
+  else memory.spared.delete(job.id);
+  state.running = undefined;
+  const { patched } = patching;
+  if (outcome.kind === 'superseded') return { outcome, after: undefined, seen: snapshot, write: undefined };
+  const seen = patched ?? snapshot;
+  const after = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
+  const tell = (kind: string): void => report(execution, kind === 'superseded' ? { kind } : outcome);
+  const write = patched === undefined ? undefined : new OwnWrite(job, snapshot.deleting, collected, tell);
+  return { outcome, after, seen, write };
+}
+
+/**
+ * The call's patches on the state of the call. Patches that do not fit it are the handler's mistake, and fail a call that
+ * would have succeeded.
+ */
+function patch(
+  { deps, snapshot, job }: Execution,
+  result: CallResult,
+  { patches }: CollectedPatches,
+): { readonly result: CallResult; readonly patched: Snapshot | undefined } {
+  if (patches.length === 0) return { result, patched: undefined };
+  try {
+    return { result, patched: snapshot.patched(applyPatches(snapshot.object, patches)) };
+  } catch (error) {
+    if (result.ok) return { result: { ok: false, error, aborted: false }, patched: undefined };
+    deps.logger.warn(`Cannot apply the patches of "${job.id}", which has failed`, { ...naming(snapshot), error });
+    return { result, patched: undefined };
+  }
+}
+
+/** The open attempt of a call. */
+export function attemptOf({ memory, job }: Execution): Attempt {
+  const attempt = memory.doc?.record(job.id)?.attempt ?? null;
+  invariant(attempt?.digest === job.digest, `the attempt of "${job.id}" was called without being opened`);
+  return attempt;
+}
+
+/** Counts and tells. After the outcome is pending: nothing that goes wrong in telling may lose it. */
+export function report({ deps, snapshot, job }: Execution, outcome: Outcome): void {
+  const facts = { ...naming(snapshot), handler: job.id };
+  switch (outcome.kind) {
+    case 'ok':
+      deps.counters.successes++;
+      break;
+    case 'superseded':
+      deps.counters.superseded++;
+      break;
+    case 'temporary':
+      deps.counters.temporaryFailures++;
+      deps.logger.warn(`Handler "${job.id}" failed and is tried again`, { ...facts, ...outcome });
+      break;
+    case 'permanent':
+      deps.counters.permanentFailures++;
+      deps.logger.error(`Handler "${job.id}" failed for good on this input`, { ...facts, error: outcome.error });
+      break;
+  }
+}
+
+export function naming({ name, uid, resourceVersion }: Snapshot): Record<string, unknown> {
+  return { name, uid, resourceVersion };
+}

@@ -1,0 +1,180 @@
+import type { CallContext, HandlerContext, RetireContext, SubContext } from '../../src/handlers/context.ts';
+import { digestOfSub, digestOfView } from '../../src/handlers/view.ts';
+import type { VirtualClock } from '../../src/testing/virtual-clock.ts';
+import { PermanentError, TemporaryError } from '../../src/types/errors.ts';
+import type { Random } from '../../src/types/random.ts';
+import { sleep, type Thing } from '../unit/handlers/harness.ts';
+import { DELETION } from './handlers-checks.ts';
+import { type CallEntry, type Ending, type Journal, textOf } from './handlers-journal.ts';
+import { below, type DeletionPlan, type HandlerPlan, type SubPlan } from './handlers-program.ts';
+import {
+  entryOf,
+  inputOf,
+  isRevocable,
+  numberOf,
+  seenBy,
+  subInput,
+  subOptions,
+  subsOf,
+  subView,
+  TIMEOUT_MS,
+  type Writer,
+  writeBy,
+} from './handlers-views.ts';
+import type { Process } from './handlers-world.ts';
+
+/** The functions of a program's handlers: they act by their plan and by chance, and tell the journal. */
+export class Actors {
+  /** Nothing that could go wrong does any more, but failures of handlers. */
+  isQuiet = false;
+  readonly #journal: Journal;
+  readonly #random: Random;
+  readonly #clock: VirtualClock;
+  readonly #isHeld: (uid: string) => boolean;
+
+  /** `isHeld`: the object lives, and would not go without the controller. */
+  constructor(journal: Journal, random: Random, clock: VirtualClock, isHeld: (uid: string) => boolean) {
+    this.#journal = journal;
+    this.#random = random;
+    this.#clock = clock;
+    this.#isHeld = isHeld;
+  }
+
+  handle(process: Process, plan: HandlerPlan, context: HandlerContext<Thing>): Promise<void> {
+    const view = seenBy(plan, context.object);
+    const writer: Writer = {
+      id: plan.id,
+      writes: plan.writes,
+      value: numberOf(view),
+      look: (object) => seenBy(plan, object),
+    };
+    const entry = entryOf(process, context, {
+      id: plan.id,
+      digest: digestOfView(view),
+      input: inputOf(plan.id, view),
+      retries: plan.retries,
+      isRebuild: context.rebuild,
+      isRevocable: isRevocable(plan),
+      kind: plan.kind,
+    });
+    this.#checkAlive(process, entry);
+    if (plan.retires && plan.subs !== undefined && !this.#isHeld(entry.uid)) {
+      this.#journal.violate("A11'a", `${entry.uid} ${plan.id}: called on an object that is not held`);
+    }
+    for (const sub of subsOf(plan, view)) {
+      context.sub(sub.id, subOptions(plan, sub), (subContext) => this.#handleSub(process, plan, sub, subContext));
+    }
+    return this.#work(process, plan, entry, context, writer);
+  }
+
+  #handleSub(process: Process, plan: HandlerPlan, sub: SubPlan, context: SubContext<Thing>): Promise<void> {
+    const id = `${plan.id}/${sub.id}`;
+    const { digest, input } = subInput(plan, sub, context.object);
+    if (textOf(context.args) !== textOf(sub.args)) this.#journal.violate("A9'b", `${id}: args ${textOf(context.args)}`);
+    const facts = {
+      id,
+      digest,
+      input,
+      retries: sub.retries,
+      isRebuild: false,
+      isRevocable: isRevocable(sub),
+      args: sub.args,
+    };
+    const entry = entryOf(process, context, facts);
+    this.#checkAlive(process, entry);
+    const { object } = context;
+    const writer: Writer = {
+      id: `${plan.id}-${sub.id}`,
+      writes: sub.writes,
+      value: 1,
+      // A selection stays as it is for as long as the plan.
+      look: (after) => subView(plan, sub, sub.selects ? object : after),
+      digestOn: (seen) => digestOfSub(seen, sub.args),
+    };
+    return this.#work(process, plan, entry, context, writer);
+  }
+
+  handleDeletion(
+    process: Process,
+    plan: DeletionPlan,
+    handlers: readonly HandlerPlan[],
+    context: HandlerContext<Thing>,
+  ): Promise<void> {
+    for (const { id, retires, subs } of handlers) {
+      const left = retires && subs !== undefined ? this.#journal.effectsOf(context.uid, id) : [];
+      if (left.length > 0)
+        this.#journal.violate("A11'b", `${context.uid}: deletion with effects of ${left.join(', ')}`);
+    }
+    const facts = { id: DELETION, digest: 'deletion', input: 'deletion', retries: plan.retries, isRebuild: false };
+    const entry = entryOf(process, context, { ...facts, isRevocable: false });
+    const writer: Writer = { id: DELETION, writes: undefined, value: 0, look: () => undefined };
+    return this.#work(process, { ...plan, obeysSignal: false }, entry, context, writer);
+  }
+
+  async retire(process: Process, plan: HandlerPlan, context: RetireContext<Thing>): Promise<void> {
+    if (process.isDead) return new Promise(() => {});
+    const { uid, idempotencyKey: key, tried, resourceVersion } = context;
+    const version = Number(resourceVersion);
+    const entry = { process: process.number, uid, id: `${plan.id}/${context.id}`, key, version, tried };
+    const random = this.#random;
+    this.#journal.beginRetirement(entry);
+    const durationMs = below(random, plan.callMsMax + 1);
+    if (!this.isQuiet && random() < 0.03) {
+      process.crash();
+      return new Promise(() => {});
+    }
+    if (durationMs > 0) await process.alive(sleep(this.#clock, durationMs));
+    const isOk = random() < 0.75;
+    this.#journal.endRetirement(entry, isOk);
+    if (!isOk) throw random() < 0.5 ? new PermanentError('not yet') : new Error('broken');
+  }
+
+  #checkAlive(process: Process, { uid, id }: CallEntry): void {
+    if (process.buried.has(uid)) this.#journal.violate("I12'", `${uid} ${id}: called after its deletion was seen`);
+  }
+
+  /** The body of every handler: takes its time, does its effect, and ends as chance has it. */
+  async #work(
+    process: Process,
+    plan: Pick<HandlerPlan, 'callMsMax' | 'obeysSignal'>,
+    call: CallEntry,
+    context: CallContext<Thing>,
+    writer: Writer,
+  ): Promise<void> {
+    if (process.isDead) return new Promise(() => {});
+    const { signal } = context;
+    const random = this.#random;
+    const isFirst = this.#journal.begin(call);
+    const chance = random();
+    const durationMs = below(random, plan.callMsMax + 1);
+    if (isFirst && !call.isRebuild && random() < 0.9) this.#journal.effect(call);
+    if (!this.isQuiet && random() < 0.02) {
+      process.crash();
+      return new Promise(() => {});
+    }
+    const unwritten = { digest: call.digest, view: call.view };
+    if (chance < 0.03) {
+      process.clock.after(TIMEOUT_MS - 1, () => this.#journal.end(call, 'temporary', false, unwritten));
+      return new Promise(() => {});
+    }
+    if (durationMs > 0) await process.alive(sleep(this.#clock, durationMs));
+    const end = (ending: Ending): void => {
+      if (ending === 'ok' && isFirst) this.#journal.effect(call);
+      const seen = ending === 'superseded' ? unwritten : writeBy(context, writer, ending, unwritten);
+      this.#journal.end(call, ending, isFirst, seen);
+    };
+    if (plan.obeysSignal && signal.aborted) {
+      end('superseded');
+      throw signal.reason;
+    }
+    // A consumer that knows the key has done the work before, so it has nothing to fail at.
+    if (chance < 0.7 || (!isFirst && !call.isRebuild)) return end('ok');
+    // An error of an aborted call is no verdict on the input, unless it says so itself.
+    if (chance < 0.9) {
+      end(signal.aborted ? 'superseded' : 'temporary');
+      throw chance < 0.8 ? new TemporaryError('later', { delayMs: 1 + below(random, 100) }) : new Error('broken');
+    }
+    end('permanent');
+    throw new PermanentError('never');
+  }
+}
