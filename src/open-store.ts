@@ -1,7 +1,7 @@
 import { MemoryEngine } from './backends/memory-engine.ts';
 import { ReplicaEngine } from './cache/replica-engine.ts';
 import { coreModule } from './core/module.ts';
-import { createCoordinate } from './lock/session-recipes.ts';
+import { createCoordinate } from './lock/store-coordination.ts';
 import type { BackoffOptions } from './queue/backoff.ts';
 import { jsonCodec } from './store/codecs.ts';
 import { KeySpace } from './store/keyspace.ts';

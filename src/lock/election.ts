@@ -1,6 +1,6 @@
 import type { Leadership } from '../types/coordination.ts';
-import { NotLeaderError } from '../types/errors.ts';
-import type { Key, KeyValue } from '../types/revision.ts';
+import { NotAppliedError, NotLeaderError } from '../types/errors.ts';
+import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import { OwnedName } from './ownership.ts';
 import { type AcquireRequest, acquire, type Owned, type OwnershipContext } from './ownership-acquire.ts';
@@ -25,6 +25,8 @@ export function leaderOf<V, K extends Key>(
 
 class Elected<V, K extends Key> extends OwnedName<V, K> implements Leadership<V, K> {
   #value: V;
+  /** Of the commit with the value. */
+  #revision: Revision;
 
   constructor({ store, names }: OwnershipContext<V, K>, owned: Owned<K>, value: V) {
     const { name, place, session } = owned;
@@ -41,6 +43,7 @@ class Elected<V, K extends Key> extends OwnedName<V, K> implements Leadership<V,
         ),
     });
     this.#value = value;
+    this.#revision = fencingToken;
   }
 
   get value(): V {
@@ -48,7 +51,20 @@ class Elected<V, K extends Key> extends OwnedName<V, K> implements Leadership<V,
   }
 
   async proclaim(value: V, options?: SignalOptions): Promise<void> {
-    await this.txn({ then: [{ type: 'put', key: this.key, value, lease: this.lease.id }] }, options);
+    try {
+      const put = { type: 'put', key: this.key, value, lease: this.lease.id } as const;
+      this.#published(value, (await this.txn({ then: [put] }, options)).revision);
+    } catch (error) {
+      // It is published, only not to be seen here yet.
+      if (error instanceof NotAppliedError) this.#published(value, error.revision);
+      throw error;
+    }
+  }
+
+  /** Answers may come in another order than that of the commits. */
+  #published(value: V, revision: Revision): void {
+    if (revision < this.#revision) return;
+    this.#revision = revision;
     this.#value = value;
   }
 

@@ -11,6 +11,7 @@ import type {
   TryAcquireOptions,
 } from '../types/lock.ts';
 import {
+  ACTION,
   acquireRequest,
   isWriteMode,
   type LockRequest,
@@ -19,7 +20,7 @@ import {
   tryRequest,
 } from './keyed-options.ts';
 import type { LockNode } from './lock-node.ts';
-import { ACTION, LockTable } from './lock-table.ts';
+import { LockTable } from './lock-table.ts';
 import { LockTree } from './lock-tree.ts';
 
 /**
@@ -63,7 +64,7 @@ export class Locks implements KeyedLock {
 
   tryAcquire(key: string, mode: LockMode, options: TryAcquireOptions = NO_OPTIONS): HeldLock | undefined {
     const isWrite = isWriteMode(mode, ACTION);
-    const request = options === NO_OPTIONS ? PLAIN : tryRequest(options, ACTION);
+    const request = options === NO_OPTIONS ? PLAIN : tryRequest(options);
     if (this.#isClosed) throw new ClosedError(ACTION);
     const node = this.#nodeOf(key, request);
     try {
@@ -84,7 +85,7 @@ export class Locks implements KeyedLock {
 
   #acquire(key: string, mode: LockMode, options: AcquireOptions): Promise<HeldLock> {
     const isWrite = isWriteMode(mode, ACTION);
-    const request = options === NO_OPTIONS ? PLAIN : acquireRequest(options, ACTION);
+    const request = options === NO_OPTIONS ? PLAIN : acquireRequest(options);
     request.signal?.throwIfAborted();
     // After everything that may be the user's: a getter or a signal may have closed it.
     if (this.#isClosed) throw new ClosedError(ACTION);

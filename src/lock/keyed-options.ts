@@ -6,6 +6,9 @@ import type { Clock } from '../types/clock.ts';
 import type { AcquireOptions, KeyedLockOptions, LockMode, TryAcquireOptions } from '../types/lock.ts';
 import type { Logger } from '../types/logger.ts';
 
+/** What errors of requests say could not be done. */
+export const ACTION = 'lock a key';
+
 const LOCK_NAMES: ReadonlySet<string> = new Set<keyof KeyedLockOptions>([
   'clock',
   'logger',
@@ -70,28 +73,28 @@ export const PLAIN: LockRequest = Object.freeze({
 });
 
 /** Throws TypeError, RangeError. */
-export function tryRequest(options: TryAcquireOptions, action: string): LockRequest {
-  checkOptions(options, TRY_NAME_SET, action);
-  return { ...PLAIN, ...common(options, action) };
+export function tryRequest(options: TryAcquireOptions): LockRequest {
+  checkOptions(options, TRY_NAME_SET, ACTION);
+  return { ...PLAIN, ...common(options) };
 }
 
 /** Throws TypeError, RangeError. */
-export function acquireRequest(options: AcquireOptions, action: string): LockRequest {
-  checkOptions(options, ACQUIRE_NAMES, action);
+export function acquireRequest(options: AcquireOptions): LockRequest {
+  checkOptions(options, ACQUIRE_NAMES, ACTION);
   const { signal, timeoutMs } = options;
   // Zero would be "no timeout" for some and "do not wait" for others: that is what tryAcquire is for.
-  if (timeoutMs !== undefined) checkInteger('timeoutMs', timeoutMs, action, 1);
-  return { ...common(options, action), signal, timeoutMs };
+  if (timeoutMs !== undefined) checkInteger('timeoutMs', timeoutMs, ACTION, 1);
+  return { ...common(options), signal, timeoutMs };
 }
 
-function common(options: TryAcquireOptions, action: string): Pick<LockRequest, 'isPrefix' | 'owner' | 'rank'> {
+function common(options: TryAcquireOptions): Pick<LockRequest, 'isPrefix' | 'owner' | 'rank'> {
   const { prefix, owner, rank } = options;
   if (rank !== undefined) {
-    checkInteger('rank', rank, action);
+    checkInteger('rank', rank, ACTION);
     // Nobody could tell in which order it is taken, so it would silently hold nothing back.
-    if (owner === undefined) throw new TypeError(`Cannot ${action}: rank needs an owner`);
+    if (owner === undefined) throw new TypeError(`Cannot ${ACTION}: rank needs an owner`);
   }
-  return { isPrefix: checkFlag('prefix', prefix, action), owner, rank };
+  return { isPrefix: checkFlag('prefix', prefix, ACTION), owner, rank };
 }
 
 export function isWriteMode(mode: LockMode, action: string): boolean {

@@ -16,17 +16,18 @@ export type LeadershipEnd =
   | 'cancelled';
 
 export interface LeaderElectorOptions {
+  /** Where the record is kept, such as `createStoreLeaseRecord` makes. */
   readonly record: LeaseRecordClient;
-  /** Another one for each process; two with one identity are one leader. */
+  /** Another one for each process, and not empty; two with one identity are one leader. */
   readonly identity: string;
-  /** For how long others wait after the last renewal that they saw. Above `renewDeadlineMs`. @default 15000 */
+  /** For how long others wait after the last renewal that they saw, in ms. Above `renewDeadlineMs`. @default 15000 */
   readonly leaseDurationMs?: number;
   /**
-   * Stop leading so long after the last renewal that was answered was sent, also while one is under way. Above 1.2 times
+   * Stop leading so many ms after the last renewal that was answered was sent, also while one is under way. Above 1.2 times
    * `retryPeriodMs`. @default 10000
    */
   readonly renewDeadlineMs?: number;
-  /** Wait between renewals; between attempts of a candidate up to 2.2 times as long, by chance. @default 2000 */
+  /** Wait between renewals, in ms, from 1 on; between attempts of a candidate up to 2.2 times as long, by chance. @default 2000 */
   readonly retryPeriodMs?: number;
   /**
    * When `run` is cancelled and `onStartedLeading` has come to its end, say in the record that nobody leads, so that others
@@ -37,8 +38,9 @@ export interface LeaderElectorOptions {
   readonly name?: string;
   /** Do the work until the signal aborts; its reason is a `NotLeaderError`. May return at once, or when the work has ended. */
   readonly onStartedLeading: (signal: AbortSignal) => void | PromiseLike<void>;
+  /** Called after each end of a leadership, with what ended it. @default none */
   readonly onStoppedLeading?: (reason: LeadershipEnd) => void | PromiseLike<void>;
-  /** Somebody else leads than before, maybe this one. */
+  /** Somebody else leads than before, maybe this one. @default none */
   readonly onNewLeader?: (identity: string) => void | PromiseLike<void>;
   /** @default the platform's clock */
   readonly clock?: Clock;

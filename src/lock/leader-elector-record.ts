@@ -73,11 +73,19 @@ export class ElectorRecord {
     return sentAt === undefined ? { type: 'failed' } : { type: 'renewed', sentAt };
   }
 
-  /** Says that nobody leads. */
+  /** Says that nobody leads, if this elector does. */
   async release(signal: AbortSignal): Promise<void> {
-    const { client, identity } = this.#options;
     const seen = this.#seen;
-    if (seen?.record.holderIdentity !== identity) return;
+    if (seen !== undefined && (await this.#clear(seen, signal))) return;
+    // Somebody has written: maybe this elector, in a renewal whose answer was not waited for.
+    const found = await this.#get(signal);
+    if (found !== undefined) await this.#clear(found, signal);
+  }
+
+  /** `false` if another version is there. */
+  async #clear(seen: StoredLeaseRecord, signal: AbortSignal): Promise<boolean> {
+    const { client, identity } = this.#options;
+    if (seen.record.holderIdentity !== identity) return true;
     const now = this.#time();
     const record: LeaseRecord = {
       ...seen.record,
@@ -88,14 +96,15 @@ export class ElectorRecord {
     };
     const stored = await untilAborted((aborted) => client.update(record, seen.resourceVersion, aborted), [signal]);
     if (stored !== undefined) this.#see(stored);
+    return stored !== undefined;
   }
 
   async #get(signal: AbortSignal): Promise<StoredLeaseRecord | undefined> {
     const { client } = this.#options;
     const found = await untilAborted((aborted) => client.get(aborted), [signal]);
-    if (found !== undefined) this.#see(found);
-    else this.#seen = undefined;
-    return found;
+    if (found !== undefined) return this.#see(found);
+    this.#seen = undefined;
+    return undefined;
   }
 
   async #update(found: StoredLeaseRecord, signal: AbortSignal): Promise<number | undefined> {
@@ -128,11 +137,13 @@ export class ElectorRecord {
     };
   }
 
-  #see(stored: StoredLeaseRecord): void {
+  #see(answer: StoredLeaseRecord): StoredLeaseRecord {
+    const stored = { record: readRecord(answer.record), resourceVersion: answer.resourceVersion };
     const { holder } = this;
     if (stored.resourceVersion !== this.#seen?.resourceVersion) this.#seenAt = this.#options.clock.now();
     this.#seen = stored;
     if (this.holder !== holder && this.holder !== '') this.#options.onHolder(this.holder);
+    return stored;
   }
 
   #isExpired({ record }: StoredLeaseRecord): boolean {
@@ -145,4 +156,31 @@ export class ElectorRecord {
   #time(): string {
     return formatMicroTime(this.#options.clock.wallTime());
   }
+}
+
+/**
+ * A record as others, or people, have written it: what is missing there says nothing. What is no record at all is not to be
+ * written over, so it is an error.
+ */
+function readRecord(record: unknown): LeaseRecord {
+  if (typeof record !== 'object' || record === null || Array.isArray(record)) {
+    throw new TypeError("Cannot read a leader's record: it is not an object");
+  }
+  const fields: Partial<Record<keyof LeaseRecord, unknown>> = record;
+  const { holderIdentity, leaseDurationSeconds, leaseTransitions } = fields;
+  return {
+    holderIdentity: text(holderIdentity),
+    leaseDurationSeconds: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds : 0,
+    acquireTime: text(fields.acquireTime),
+    renewTime: text(fields.renewTime),
+    leaseTransitions: isCount(leaseTransitions) ? leaseTransitions : 0,
+  };
+}
+
+function text(value: unknown): string {
+  return value === undefined || value === null ? '' : String(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

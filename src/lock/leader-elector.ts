@@ -21,8 +21,9 @@ export interface LeaderElector {
   /** Who leads, by the newest record that was seen; empty for nobody. */
   readonly leader: string;
   /**
-   * Is a candidate, leads, and is a candidate again after a loss, once what `onStartedLeading` returned has settled. Resolves
-   * when the signal has aborted and the work has ended, or could not be waited for any longer. Without a signal never.
+   * Is a candidate, leads, and is a candidate again after a loss, once what `onStartedLeading` and `onStoppedLeading` returned
+   * has settled. Resolves when the signal has aborted and both have ended, or could not be waited for any longer: until
+   * `renewDeadlineMs` after the last renewal. Without a signal never.
    *
    * @throws TypeError while it runs already, and for wrong options; nothing else: what fails is logged and tried again
    */
@@ -134,11 +135,12 @@ class Elector implements LeaderElector {
     const work = this.#call('onStartedLeading', () => onStartedLeading(term.signal));
     await this.#renew(term);
     unlisten();
-    if (onStoppedLeading !== undefined) await this.#call('onStoppedLeading', () => onStoppedLeading(term.reason));
+    const stopped = this.#call('onStoppedLeading', () => onStoppedLeading?.(term.reason));
+    const ended = Promise.all([work, stopped]);
     // Two terms of one process are not to run beside each other.
-    if (term.reason !== 'cancelled') await this.#settled(work, undefined, signal);
+    if (term.reason !== 'cancelled') await this.#settled(ended, undefined, signal);
     // Work that goes on may not be joined by that of somebody else.
-    else if (await this.#settled(work, term.deadline - clock.now(), undefined)) await this.#release(term);
+    else if (await this.#settled(ended, term.deadline - clock.now(), undefined)) await this.#release(term);
   }
 
   async #release(term: Term): Promise<void> {
@@ -176,7 +178,7 @@ class Elector implements LeaderElector {
     } catch (error) {
       if (signal?.aborted !== true) {
         const { identity, name } = this.#settings;
-        this.#logger.warn(`Cannot ${what} a leader's record, it is tried again`, { identity, election: name, error });
+        this.#logger.warn(`a leader elector could not ${what} its record`, { identity, election: name, error });
       }
       return undefined;
     } finally {
@@ -187,7 +189,7 @@ class Elector implements LeaderElector {
 
   /** Whether a promise settles in time. */
   async #settled(
-    work: Promise<void>,
+    work: Promise<unknown>,
     timeoutMs: number | undefined,
     signal: AbortSignal | undefined,
   ): Promise<boolean> {
@@ -217,6 +219,7 @@ class Elector implements LeaderElector {
 
   #endError(end: LeadershipEnd): NotLeaderError {
     const { name: election } = this.#settings;
+    // A record has no create revision: its transitions are what orders terms.
     const facts = { election, fencingToken: this.#record.transitions };
     return new NotLeaderError('lead', { ...facts, end: end === 'cancelled' ? 'resigned' : 'lost' });
   }

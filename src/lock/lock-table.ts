@@ -1,7 +1,7 @@
 import { LimitExceededError, LockTimeoutError } from '../types/errors.ts';
 import type { HeldLock, KeyedLockStats, LockStats } from '../types/lock.ts';
 import { onAbort } from '../types/on-abort.ts';
-import type { LockRequest, ResolvedLockOptions } from './keyed-options.ts';
+import { ACTION, type LockRequest, type ResolvedLockOptions } from './keyed-options.ts';
 import { count, countElsewhere, countHeld, isFree } from './lock-conflicts.ts';
 import { Handle, type HandleCalls } from './lock-handle.ts';
 import { type Claim, type LockedRequest, type LockNode, Waiter } from './lock-node.ts';
@@ -11,8 +11,6 @@ import { LockCounts } from './lock-stats.ts';
 import type { LockTree } from './lock-tree.ts';
 import { LostLocks } from './lost-locks.ts';
 import { wake } from './wake.ts';
-
-export const ACTION = 'lock a key';
 
 /**
  * The requests that are there, and how they come, hold and go.
@@ -90,7 +88,13 @@ export class LockTable {
       this.#counts.queued();
       node.counts ??= new LockCounts();
       node.counts.queued();
-      if (signal !== undefined || timeoutMs !== undefined) this.#bound(waiter, timeoutMs);
+      if (signal === undefined && timeoutMs === undefined) return;
+      try {
+        this.#bound(waiter, timeoutMs);
+      } catch (error) {
+        // Of a clock, or of what is a signal by half. Nobody would have the lock that is granted later.
+        this.#cancel(waiter, error);
+      }
     });
   }
 
@@ -156,7 +160,10 @@ export class LockTable {
   #grant(waiter: Waiter, now: number): void {
     const { node, isWrite, isPrefix, claim } = waiter;
     // Its signal tells its listeners one by one, and another one has made room: the cancel that comes passes it on.
-    if (waiter.signal?.aborted === true) return;
+    if (waiter.signal?.aborted === true) {
+      this.#cancelSoon(waiter, waiter.signal);
+      return;
+    }
     dequeue(waiter);
     this.#waiting--;
     waiter.stop?.();
@@ -211,6 +218,11 @@ export class LockTable {
     this.#leaveQueue(waiter);
     this.#go(waiter, now);
     waiter.reject(reason);
+  }
+
+  /** None comes from a signal whose other listeners have stopped that, and nobody behind is to wait for it. */
+  #cancelSoon(waiter: Waiter, signal: AbortSignal): void {
+    queueMicrotask(() => this.#cancel(waiter, signal.reason));
   }
 
   #leaveQueue(waiter: Waiter): void {

@@ -1,8 +1,9 @@
 import { InvalidKeyError, LimitExceededError } from '../types/errors.ts';
+import { ACTION } from './keyed-options.ts';
 import { LockNode } from './lock-node.ts';
 
 /** Segments of a key: one look each for every request, and a node each for every key that is in use. */
-export const SEGMENTS_MAX = 64;
+const SEGMENTS_MAX = 64;
 
 /**
  * The nodes of keys in use, of their ancestors, and of free keys that are remembered.
@@ -103,7 +104,7 @@ export class LockTree {
 
   #create(key: string, isPrefix: boolean): LockNode {
     checkText(key);
-    if (key === '' && !isPrefix) throw new InvalidKeyError('lock a key', 'the key is empty', key);
+    if (key === '' && !isPrefix) throw new InvalidKeyError(ACTION, 'the key is empty', key);
     return this.#grow(key);
   }
 
@@ -167,9 +168,9 @@ function segmentsOf(key: string): number {
 }
 
 function tooDeep(key: string): LimitExceededError {
-  return new LimitExceededError('lock a key', { limit: 'segments', max: SEGMENTS_MAX, actual: segmentsOf(key) });
+  return new LimitExceededError(ACTION, { limit: 'segments', max: SEGMENTS_MAX, actual: segmentsOf(key) });
 }
 
 function checkText(key: unknown): asserts key is string {
-  if (typeof key !== 'string') throw new TypeError(`Cannot lock a key: the key is of type ${typeof key}, not a string`);
+  if (typeof key !== 'string') throw new TypeError(`Cannot ${ACTION}: the key is of type ${typeof key}, not a string`);
 }

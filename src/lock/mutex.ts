@@ -1,6 +1,12 @@
 import { bytesCodec } from '../store/codecs.ts';
 import type { LockToken, StoreLock } from '../types/coordination.ts';
-import { IdentityChangedError, LeaseNotFoundError, LockLostError } from '../types/errors.ts';
+import {
+  IdentityChangedError,
+  LeaseLostError,
+  LeaseNotFoundError,
+  LockLostError,
+  SessionExpiredError,
+} from '../types/errors.ts';
 import type { Key } from '../types/revision.ts';
 import { OwnedName } from './ownership.ts';
 import {
@@ -49,12 +55,13 @@ export async function resumeMutex<V, K extends Key>(
   try {
     unclaim = claimName(context, name, session.lease, action);
     if ((await place.adopt(fencingToken, signal)) !== 'first') throw lost();
+    place.lost.throwIfAborted();
     return new Mutex(context, ownedOf(context, { name, place, session: session.keep(ownsLease), unclaim }));
   } catch (error) {
     place.close();
     session.leave();
     unclaim?.();
-    throw error;
+    throw error instanceof LeaseLostError || error instanceof SessionExpiredError ? lost(error) : error;
   }
 }
 

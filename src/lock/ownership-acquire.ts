@@ -5,6 +5,7 @@ import type { Clock } from '../types/clock.ts';
 import type { AcquireLockOptions } from '../types/coordination.ts';
 import { LockTimeoutError } from '../types/errors.ts';
 import type { Lease } from '../types/lease.ts';
+import { onAbort } from '../types/on-abort.ts';
 import type { Random } from '../types/random.ts';
 import type { Key } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
@@ -80,10 +81,13 @@ async function takePlace<V, W, K extends Key>(
   const { name, action, values, value, ifFree } = request;
   const unclaim = claimName(context, name, session.lease, action);
   const place = placeOf(context, name, session.lease, action);
-  // It is not cut short: whatever becomes of it has to be known before the key can be deleted.
-  const entering = place.enter(values, value, ifFree);
+  let entering: Promise<unknown> | undefined;
   try {
-    const standing = await untilAborted(() => entering, [signal, place.lost]);
+    place.lost.throwIfAborted();
+    // It is not cut short: whatever becomes of it has to be known before the key can be deleted.
+    const entered = place.enter(values, value, ifFree);
+    entering = entered;
+    const standing = await untilAborted(() => entered, [signal, place.lost]);
     if (standing === 'behind' && ifFree) {
       await untilAborted(() => abandon(context, { place, session, unclaim }, undefined), [signal]);
       return undefined;
@@ -104,7 +108,7 @@ export function ownedOf<V, K extends Key>(
   parts: { name: string; place: OwnershipPlace<K>; session: Session; unclaim: () => void },
 ): Owned<K> {
   const { name, place, session, unclaim } = parts;
-  place.lost.addEventListener('abort', () => void abandon(context, parts, undefined), { once: true });
+  onAbort(place.lost, () => void abandon(context, parts, undefined));
   const give = async () => {
     place.close();
     if (!session.isOwn && !place.lost.aborted) await place.leave();
@@ -120,7 +124,13 @@ export function claimName<V, K extends Key>(
   lease: Lease,
   action: string,
 ): () => void {
-  return claims.claim(names.identify(names.full(name, lease.id)), { name, leaseId: lease.id }, action);
+  const unclaim = claims.claim(names.identify(names.full(name, lease.id)), { name, leaseId: lease.id }, action);
+  // The key goes with its lease, whatever else was tried to delete it.
+  const unlisten = onAbort(lease.signal, unclaim);
+  return () => {
+    unlisten();
+    unclaim();
+  };
 }
 
 export function placeOf<V, K extends Key>(
@@ -133,10 +143,7 @@ export function placeOf<V, K extends Key>(
   return new OwnershipPlace({ name, view, own: names.own(lease.id), root: names.key(''), lease, action });
 }
 
-/**
- * Goes away without a rejection. `entering` is the put of the key, which may be under way still; without it there is no key
- * to delete.
- */
+/** Goes away without a rejection. `entering` is the put of the key, which may be under way still. */
 async function abandon<V, K extends Key>(
   { clock, random }: OwnershipContext<V, K>,
   parts: { place: OwnershipPlace<K>; session: Session; unclaim: () => void },
@@ -152,9 +159,8 @@ async function abandon<V, K extends Key>(
   }
   await isDone(session.end());
   const { signal } = session.lease;
-  const isEntered = entering !== undefined && (await isDone(entering));
-  const mayBeThere = entering !== undefined && (isEntered || place.createRevision === 0);
-  for (let failures = 0; mayBeThere && !signal.aborted; failures++) {
+  if (entering !== undefined) await isDone(entering);
+  for (let failures = 0; place.mayBeThere && !signal.aborted; failures++) {
     if (await isDone(place.leave())) break;
     await abortableSleep(clock, backoffDelayMs(failures, LEAVING, random), signal);
   }

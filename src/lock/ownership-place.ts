@@ -1,4 +1,5 @@
 import {
+  BackendError,
   CompactedError,
   InvariantError,
   LeaseLostError,
@@ -50,12 +51,14 @@ type Standing = 'first' | 'behind' | 'gone';
 export class OwnershipPlace<K extends Key> {
   readonly #options: OwnershipPlaceOptions<K>;
   readonly #loss = new AbortController();
-  readonly #unlisten: () => void;
+  /** A lease that is lost already says so inside the constructor. */
+  #unlisten: () => void = () => {};
   #createRevision: Revision = 0;
   /** That of the store before the key was put. */
   #before: Revision = 0;
   #watch: Watch<Uint8Array, K> | undefined;
   #isClosed = false;
+  #mayBeThere = false;
 
   constructor(options: OwnershipPlaceOptions<K>) {
     this.#options = options;
@@ -71,6 +74,11 @@ export class OwnershipPlace<K extends Key> {
     return this.#createRevision;
   }
 
+  /** Whether a key that was put here may be in the store. Not so after a refusal: what is there then is somebody else's. */
+  get mayBeThere(): boolean {
+    return this.#mayBeThere;
+  }
+
   /**
    * Puts the key. With `ifFree` only if nobody has one, and otherwise there is no place to leave. `values` is the view that the value is of.
    *
@@ -81,10 +89,15 @@ export class OwnershipPlace<K extends Key> {
     // Before anything is written: a part that is not replicated could not be watched.
     this.#before = view.range({ prefix: root, limit: 1, keysOnly: true }).revision;
     const free = { target: 'create', result: '=', value: 0 } as const;
-    const { succeeded, revision, responses } = await values.txn({
+    const entry: TxnRequest<W, K> = {
       compare: [ifFree ? { prefix: root, ...free } : { key: own, ...free }],
       then: [{ type: 'put', key: own, value, lease: lease.id }, oldest(root)],
+    };
+    const { succeeded, revision, responses } = await values.txn(entry).catch((error: unknown) => {
+      this.#mayBeThere = isOpen(error);
+      throw error;
     });
+    this.#mayBeThere = succeeded;
     if (!succeeded) {
       if (ifFree) return 'behind';
       throw reentry({ name, leaseId: lease.id }, action);
@@ -97,8 +110,10 @@ export class OwnershipPlace<K extends Key> {
   /** Takes up a key that is there, and says where it stands. */
   async adopt(createRevision: Revision, signal: AbortSignal | undefined): Promise<Standing> {
     this.#createRevision = createRevision;
-    const standing = await this.#ask(signal);
-    if (standing !== 'gone') void this.#follow(this.#options.view.revision + 1);
+    const { standing, revision } = await this.#ask(signal);
+    this.#mayBeThere = standing !== 'gone';
+    // From that answer on: what this store has now may be newer, and the key gone.
+    if (this.#mayBeThere) void this.#follow(revision + 1);
     return standing;
   }
 
@@ -140,10 +155,12 @@ export class OwnershipPlace<K extends Key> {
       // It is deleted, only not here yet.
       if (!(error instanceof NotAppliedError)) throw error;
     }
+    this.#mayBeThere = false;
   }
 
   /** A transaction has found that the key is gone. */
   tellGone(): void {
+    this.#mayBeThere = false;
     this.#lose(this.#gone());
   }
 
@@ -174,25 +191,25 @@ export class OwnershipPlace<K extends Key> {
 
   /** The local copy says that nobody is before it; whether it owns the name, a transaction says. */
   async #confirm(signal: AbortSignal): Promise<Standing> {
-    const standing = await this.#ask(signal);
+    const { standing } = await this.#ask(signal);
     if (standing === 'gone') this.tellGone();
     this.lost.throwIfAborted();
     if (standing === 'behind') throw new InvariantError('an older key of a lock was not in the replica');
     return standing;
   }
 
-  async #ask(signal: AbortSignal | undefined): Promise<Standing> {
+  async #ask(signal: AbortSignal | undefined): Promise<{ readonly standing: Standing; readonly revision: Revision }> {
     const { view, own, root } = this.#options;
     const request: TxnRequest<Uint8Array, K> = {
       compare: [{ key: own, target: 'create', result: '=', value: this.#createRevision }],
       then: [oldest(root)],
     };
-    const { succeeded, responses } = await untilAborted(
+    const { succeeded, responses, revision } = await untilAborted(
       (aborted) => view.txn(request, { signal: aborted }),
       [signal, this.lost],
     );
-    if (!succeeded) return 'gone';
-    return this.#isOldest(responses[0]) ? 'first' : 'behind';
+    if (!succeeded) return { standing: 'gone', revision };
+    return { standing: this.#isOldest(responses[0]) ? 'first' : 'behind', revision };
   }
 
   #isOldest(
@@ -251,8 +268,14 @@ export class OwnershipPlace<K extends Key> {
   /** Keys go with their lease: if that is lost, it is the reason. */
   #loseKey(): void {
     const { signal } = this.#options.lease;
+    this.#mayBeThere = false;
     this.#lose(signal.aborted ? signal.reason : this.#gone());
   }
+}
+
+/** Whether a write that failed so may be committed. */
+function isOpen(error: unknown): boolean {
+  return error instanceof NotAppliedError || (error instanceof BackendError && error.maybeCommitted);
 }
 
 function oldest<K extends Key>(root: K): Operation<never, K> {

@@ -48,8 +48,8 @@ export interface StoreCoordination<V, K extends Key> {
    * Takes up a lock that another process acquired and wrote down with `toJSON`, if it is held still: its lease renews itself
    * here from now on. Whoever had it must not use it any more; both have the same token, so fencing cannot tell them apart.
    *
-   * @throws `LockLostError` if it is not held any more, `LockReentryError` if this store has it, `IdentityChangedError` for a token of other data; TypeError for what is
-   * no token; as `txn` does
+   * @throws `LockLostError` if it is not held any more, `LockReentryError` if this store has it, `IdentityChangedError` for a token
+   * of other data; TypeError for what is no token; as `txn` does
    */
   resumeLock(token: LockToken, options?: SignalOptions): Promise<StoreLock<V, K>>;
   /**
@@ -80,9 +80,9 @@ export interface StoreCoordination<V, K extends Key> {
 }
 
 export interface TryLockOptions extends SignalOptions {
-  /** TTL of the lease that is made for it. Excludes `lease`. @default 10000 */
+  /** TTL of the lease that is made for it, in ms, an integer from 1 on. Excludes `lease`. @default 10000 */
   readonly ttlMs?: number;
-  /** A lease of this store, by its handle. Releasing the lock leaves it. Excludes `ttlMs`. */
+  /** A lease of this store, by its handle. Releasing the lock leaves it. Excludes `ttlMs`. @default one that is made for it */
   readonly lease?: Lease;
 }
 

@@ -132,6 +132,7 @@ export interface KeyedLock {
    * @throws as `tryAcquire`, as a rejection; `LimitExceededError` (`waitersMax`); `LockTimeoutError`; the reason of `signal`
    */
   acquire(key: string, mode: LockMode, options?: AcquireOptions): Promise<HeldLock>;
+  /** Those of all keys since the lock was made. */
   stats(): KeyedLockStats;
   /** Those of one key; `undefined` for one that was never locked, or whose statistics are forgotten. */
   stats(key: string): LockStats | undefined;

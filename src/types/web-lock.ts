@@ -42,6 +42,10 @@ export interface WebLock {
    *   the platform throws: a DOMException where locks are forbidden
    */
   acquire(key: string, mode: LockMode, options?: WebAcquireOptions): Promise<HeldWebLock>;
-  /** The lock, or `undefined` if it is not free. Unlike that of a keyed lock it has to ask the platform, so it is async. */
+  /**
+   * The lock, or `undefined` if it is not free. Unlike that of a keyed lock it has to ask the platform, so it is async.
+   *
+   * @throws (as a rejection) TypeError, `InvalidKeyError`, and what the platform throws
+   */
   tryAcquire(key: string, mode: LockMode): Promise<HeldWebLock | undefined>;
 }

@@ -37,7 +37,10 @@ export interface ClassicOutcome {
 export interface WriterTry<V, O = WriteOutcome> {
   /** Of the view that the work was made from; 0 for a key without one. An observation below it does not drop the work (WL21). */
   readonly revision: Revision;
-  /** Writes. Never entered twice at a time within one lease; only the newest one of a key is kept. */
+  /**
+   * Writes. Not entered while another one of the lease is under way, for at most `writeTimeoutMs`; only the newest one of a
+   * key is kept.
+   */
   readonly work: (context: WriteContext) => O | PromiseLike<O>;
   /** What the work would store. Needed where observations carry values, or where a tracker is to see new wishes (CT3). */
   readonly wanted?: V;
@@ -117,7 +120,7 @@ export interface WriterLeaseStats {
   readonly relists: number;
   readonly leaderMs: number;
   readonly followerMs: number;
-  /** From `try` until the key was right, however that came. */
+  /** From `try` until the key was right, however that came; in ms. */
   readonly waitMs: { readonly count: number; readonly sum: number; readonly max: number };
   /** Measured watch latency, `undefined` before the first sample (WL9). */
   readonly watchLatencyMs: number | undefined;
@@ -156,6 +159,7 @@ export interface WriterLease<V = unknown, O = WriteOutcome> {
   remove(key: string): void;
   /** Resolves once a success, a loss or evidence has told who leads; at once afterwards. Rejects with the signal's reason. */
   wait(options?: SignalOptions): Promise<WaitResult>;
+  /** Counts since the start, and the state and estimates of the moment. */
   stats(): WriterLeaseStats;
   /** Ends waits with `closed`, aborts the signal of a write under way, and leaves no timer. Idempotent (WL24). */
   close(): Promise<void>;
@@ -170,57 +174,71 @@ export interface WriterLeaseSeams {
   readonly random?: Random;
   /** Told of errors, losses and takeovers. @default silent */
   readonly logger?: Logger;
-  /** Longest wait for an answer of a work function or a read, in ms. @default 10000 */
+  /** Longest wait for an answer of a work function or a read, in ms, above 0. @default 10000 */
   readonly writeTimeoutMs?: number;
   /** Keys that are remembered. Of those that wait for nothing the ones idle longest are forgotten first. @default 1000000 */
   readonly keysMax?: number;
 }
 
 export interface WriterLeaseOptions<V = unknown> extends WriterLeaseSeams {
+  /** `'classic'` makes a {@link ClassicWriterLease}. @default 'default' */
   readonly strategy?: 'default';
-  /** Longest silence before a follower acts, in ms; at least five times the 99th percentile of watch latency. @default 15000 */
+  /**
+   * Longest silence before a follower acts, in ms; at least five times the 99th percentile of watch latency. A silence has to
+   * be left: (1 - `driftMax`) * `capMs` - `capMs` / 5 - 50 > 0. @default 15000
+   */
   readonly capMs?: number;
-  /** Smallest silence before a follower acts, in ms. @default 250 */
+  /** Smallest silence before a follower acts, in ms, from 0 on and below `capMs`. @default 250 */
   readonly floorMs?: number;
-  /** Spread of the first window of a group that nobody has written yet, in ms (WL1). @default 500 */
+  /**
+   * Spread of the first window of a group that nobody has written yet, in ms (WL1), from 0 on; with `floorMs` at most `capMs`.
+   * @default 500
+   */
   readonly startSpreadMs?: number;
-  /** Smallest silence until five samples are known, in ms (WL3). @default 0.4 * capMs */
+  /** Smallest silence until five samples are known, in ms (WL3), from 0 to `capMs`. @default 0.4 * capMs */
   readonly priorMs?: number;
-  /** Unexplained conflicts with which a leader goes on (WL17). @default 3 */
+  /** Unexplained conflicts at which a leader writes no more until one is explained (WL17), an integer from 1 on. @default 3 */
   readonly doubtsMax?: number;
-  /** Failed keys in a row that end a term (WL18). @default 3 */
+  /** Failed keys in a row that end a term (WL18), an integer from 1 on. @default 3 */
   readonly errorsMax?: number;
-  /** Share by which clocks may differ in speed. @default 0.05 */
+  /** Share by which clocks may differ in speed, from 0 on and below 1. @default 0.05 */
   readonly driftMax?: number;
   /** `false` for a single replica: it waits for nobody. @default true */
   readonly expectPeers?: boolean;
-  /** Reads a key where it is stored (WL22). Recommended for watch latencies above 300 ms. */
+  /** Reads a key where it is stored (WL22). Recommended for watch latencies above 300 ms. @default none: by the watch alone */
   readonly read?: (
     key: string,
     options: { readonly signal: AbortSignal },
   ) => ReadResult<V> | PromiseLike<ReadResult<V>>;
-  /** Asked for a new list when a conflict of this key stays unexplained for `capMs` and there is no `read` (WL16). */
+  /**
+   * Asked for a new list when a conflict of this key stays unexplained for `capMs` and there is no `read` (WL16).
+   * @default none: after another `capMs` the write is tried again
+   */
   readonly relist?: (key: string) => void;
-  /** Stops writers that disagree (CT1-CT8). May be shared by several leases. */
+  /** Stops writers that disagree (CT1-CT8). May be shared by leases that have no key in common. Excludes `equal`. @default none */
   readonly tracker?: ContentionTracker<V>;
-  /** How values are compared; with a tracker its `equal`. @default deep equality of plain data */
+  /**
+   * How values are compared; with a tracker its `equal`. What it throws is logged, and the values count as different.
+   *
+   * @default deep equality of plain data
+   */
   equal?(a: V | undefined, b: V | undefined): boolean;
 }
 
 /** The baseline to compare with: one state for all keys, growing backoff (W1-W16, Q1-Q9). */
 export interface ClassicWriterLeaseOptions extends WriterLeaseSeams {
   readonly strategy: 'classic';
-  /** @default 60000 */
+  /** Longest wait of a follower, in ms, from 1 on. @default 60000 */
   readonly leaseMs?: number;
   /** Wait before a key that asked for it is tried again, in ms. @default 3000 */
   readonly retryMs?: number;
-  /** First backoff, in ms; twice of it is the least wait of a follower (W14). @default 20 */
+  /** First backoff, in ms, at most `leaseMs`; twice of it is the least wait of a follower (W14). @default 20 */
   readonly baseMs?: number;
-  /** @default 4 */
+  /** How many times longer each backoff is than the one before (W16), 1 to 1000. @default 4 */
   readonly factor?: number;
-  /** @default 5 */
+  /** Backoffs that grow; later ones are `leaseMs` (W16). An integer from 0 on. @default 5 */
   readonly steps?: number;
-  /** @default 0.5 */
+  /** Share by which chance lengthens each backoff, 0 to 1 (W16). @default 0.5 */
   readonly jitter?: number;
 }
 
@@ -235,8 +253,16 @@ export interface ClassicWriterLease
 
 /** Several leases side by side, one for each group of keys (WL25). */
 export interface WriterLeaseGroups<V = unknown> {
+  /**
+   * As `WriterLease` does, by the lease of the key's group.
+   *
+   * @throws as its `try`; LimitExceededError for one group more than `groupsMax`; TypeError when `groupOf` answers no string;
+   *   what `groupOf` throws
+   */
   try(key: string, request: WriterTry<V>): boolean;
+  /** The same. @throws as its `observe`, and as `try` for the group */
   observe(key: string, observation: Observation<V>): void;
+  /** The same; nothing for a group that there is not. @throws what `groupOf` throws */
   remove(key: string): void;
   /** The lease of a group, if it has been needed yet. */
   group(name: string): WriterLease<V> | undefined;
@@ -251,7 +277,7 @@ export interface WriterLeaseGroups<V = unknown> {
 export interface WriterLeaseGroupsOptions<V = unknown> extends WriterLeaseOptions<V> {
   /** The group of a key; always the same for a key, and on every replica. */
   readonly groupOf: (key: string) => string;
-  /** Groups at a time; one more is refused with `LimitExceededError`. @default 1000 */
+  /** Groups at a time, an integer from 1 on; one more is refused with `LimitExceededError`. @default 1000 */
   readonly groupsMax?: number;
 }
 
@@ -268,14 +294,15 @@ export interface ContentionWarning {
 }
 
 export interface ContentionTrackerOptions<V = unknown> {
-  /** In ms. @default 180000 */
+  /** How long contested writes count, and how long the first hold is, in ms, above 0 (CT1, CT5). @default 180000 */
   readonly intervalMs?: number;
-  /** Contested writes of all keys in an interval, by this replica and its mates (CT6). @default 100 */
+  /** Contested writes of all keys in an interval, by this replica and its mates (CT6), an integer from 1 on. @default 100 */
   readonly budget?: number;
-  /** @default deep equality of plain data */
+  /** What it throws is logged, and the values count as different. @default deep equality of plain data */
   equal?(a: V | undefined, b: V | undefined): boolean;
   /** Keys that are remembered. At the bound the one whose last change is longest ago is forgotten. @default 100000 */
   readonly keysMax?: number;
+  /** Called once for each key and level, in a microtask of its own; what it throws is logged (CT8). @default none */
   readonly onWarning?: (warning: ContentionWarning) => void;
   /** @default systemClock */
   readonly clock?: Pick<Clock, 'now'>;

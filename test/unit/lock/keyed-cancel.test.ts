@@ -183,3 +183,36 @@ describe('close', () => {
     expect(requests.granted).toEqual([]);
   });
 });
+
+describe('a wait that cannot be ended as it was asked to', () => {
+  it('a signal that tells its own listeners first, and no more: those behind do not wait for it', async () => {
+    const { locks, requests } = make();
+    const held = take(locks, 'k', 'write');
+    const stop = new AbortController();
+    stop.signal.addEventListener('abort', (event) => event.stopImmediatePropagation());
+    const first = requests.ask('first', 'k', 'write', { signal: stop.signal });
+    requests.ask('second', 'k', 'write');
+    stop.abort('enough');
+    held.release();
+    expect(await requests.next()).toEqual(['second']);
+    expect(first.error).toBe('enough');
+    expect(locks.stats()).toMatchObject({ held: 1, waiting: 0, write: { cancelled: 1 } });
+  });
+
+  it.each([
+    { what: 'a clock without timers', options: { timeoutMs: 5 } },
+    {
+      what: 'a signal by half',
+      options: { signal: { aborted: false, throwIfAborted: () => undefined } as AbortSignal },
+    },
+  ])('$what: is refused, and leaves no request behind', async ({ options }) => {
+    const noTimers = () => {
+      throw new Error('no timers');
+    };
+    const locks = createKeyedLock({ clock: { now: () => 0, after: noTimers } });
+    const held = take(locks, 'k', 'write');
+    await expect(locks.acquire('k', 'write', options)).rejects.toThrow(/no timers|not a function/);
+    held.release();
+    expect(locks.stats()).toMatchObject({ held: 0, waiting: 0, keys: 0 });
+  });
+});

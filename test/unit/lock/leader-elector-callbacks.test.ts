@@ -30,6 +30,26 @@ describe('callbacks of a leader elector', () => {
     ]);
   });
 
+  it('onStoppedLeading that never settles holds up a cancel until the deadline, and the next term for good', async () => {
+    const [clock, server] = [createVirtualClock(), new RecordServer()];
+    const never = () => new Promise<void>(() => undefined);
+    const cancelled = candidate(clock, server.client(), 'a', { onStoppedLeading: never, releaseOnCancel: true });
+    await clock.advance(3000);
+    cancelled.stop();
+    await clock.advance(10_000);
+    await cancelled.run;
+    expect(server.stored?.record.holderIdentity).toBe('a');
+    server.stored = undefined;
+    const lost = candidate(clock, server.client(), 'b', { onStoppedLeading: never });
+    await clock.advance(3000);
+    server.stored = undefined;
+    await clock.advance(60_000);
+    expect([lost.signals.length, server.stored]).toEqual([1, undefined]);
+    lost.stop();
+    await lost.run;
+    expect(clock.pending).toBe(0);
+  });
+
   it('work that goes on after the loss holds the next term of the same process back, and the release too', async () => {
     const [clock, server] = [createVirtualClock(), new RecordServer()];
     const ends: (() => void)[] = [];

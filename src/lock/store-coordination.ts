@@ -38,11 +38,11 @@ const TOKEN_NAMES: ReadonlySet<string> = new Set<keyof LockToken>([
 export function createCoordinate(options: { readonly clock: Clock; readonly random: Random }): Coordinate {
   const claims = new OwnershipClaims();
   return <V, K extends Key>(store: Store<V, K>, keys: Pick<KeySpace<K>, 'base' | 'mode'>) =>
-    new Recipes<V, K>({ ...options, store, claims, names: new OwnershipNames(keys) });
+    new Coordination<V, K>({ ...options, store, claims, names: new OwnershipNames(keys) });
 }
 
 /** The door of locks and elections: what is given is checked here, before anything else happens. */
-class Recipes<V, K extends Key> implements StoreCoordination<V, K> {
+class Coordination<V, K extends Key> implements StoreCoordination<V, K> {
   readonly #context: OwnershipContext<V, K>;
 
   constructor(context: OwnershipContext<V, K>) {
