@@ -57,6 +57,8 @@ export const LEASE_REGRESSIONS: readonly Regression[] = [
       { figure: 'more extra attempts', atMost: 4 },
       { figure: 'longer wait ms', atMost: 500 },
       { figure: 'missing writes', atMost: 0 },
+      // With the read hook some of it is seen twice, by a read and by the watch.
+      { figure: 'false evidence', atMost: 20 },
     ],
     measure: repeatedEvents,
   },
@@ -209,20 +211,29 @@ async function blindLeader(...[strategy, seed, watch]: Parameters<Measure>): Pro
   return { 'blind key ms': wait, takeovers: simulator.stats().takeovers };
 }
 
+/**
+ * Every key changes twice in a row, so that old events meet keys that wait for their second write, and views that are past
+ * it. In the slow world the second time is after the first is written: what conflicts says nothing about repeats.
+ */
 async function repeatedEvents(...[strategy, seed, watch]: Parameters<Measure>): Promise<Figures> {
-  const runOf = async (repeated: number) => {
-    const { simulator } = simulate(strategy, seed, { watch, repeatedEvents: repeated });
-    const stop = editAll(simulator, 30_000);
-    await simulator.run(300_000);
-    stop();
-    await simulator.run(30_000);
-    return { ...simulator.stats(), unsatisfied: simulator.unsatisfied };
+  const runOf = async (repeatedEvents: number) => {
+    const { simulator, leases } = simulate(strategy, seed, { watch, repeatedEvents });
+    await simulator.run(20_000);
+    for (let round = 0; round < 6; round++) {
+      for (const key of simulator.keys) simulator.edit(key);
+      await simulator.run(watch === 'fast' ? 1500 : 5000);
+      for (const key of simulator.keys) simulator.edit(key);
+      await simulator.run(20_000);
+    }
+    return { ...simulator.stats(), evidence: leases.map((lease) => lease.stats().evidence) };
   };
   const [clean, dirty] = [await runOf(0), await runOf(0.1)];
   return {
     'more extra attempts': dirty.attempts - dirty.writes - (clean.attempts - clean.writes),
     'longer wait ms': dirty.worstWaitMs - clean.worstWaitMs,
     'missing writes': dirty.unsatisfied,
+    // A write is evidence for each of the others, once.
+    'false evidence': Math.max(0, sum(dirty.evidence) - dirty.writes * (dirty.evidence.length - 1)),
   };
 }
 
@@ -239,4 +250,8 @@ async function editStorm(
   const isDone = others.every((key) => simulator.configurationOf(key) !== undefined);
   const worst = Math.max(...others.map((key) => simulator.worstWaitMs(key)));
   return { 'others ms': isDone ? worst : Number.POSITIVE_INFINITY, ...counted(simulator.stats()) };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }

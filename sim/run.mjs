@@ -14,7 +14,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) {
     isStopped = true;
   });
 }
-// Whoever reads only the beginning (`| head`) has what he wanted.
+// Whoever reads only the beginning (`| head`) has what they wanted.
 process.stdout.on('error', (error) => process.exit('code' in error && error.code === 'EPIPE' ? 0 : 1));
 
 const { main } = await loadBundle(new URL('main.ts', import.meta.url));

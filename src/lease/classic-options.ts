@@ -25,14 +25,14 @@ const NAMES: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), 'strategy'
  */
 export function resolveClassicOptions(options: ClassicWriterLeaseOptions): Numbers {
   if (typeof options !== 'object' || options === null)
-    throw new TypeError(`Cannot ${ACTION}: the options are no object`);
+    throw new TypeError(`Cannot ${ACTION}: the options are not an object`);
   for (const name of Object.keys(options)) {
     if (!NAMES.has(name)) throw new TypeError(`Cannot ${ACTION}: unknown option ${name} of strategy 'classic'`);
   }
   const numberOf = (name: keyof Numbers, min: number, max: number): number => {
     const value = options[name] ?? DEFAULTS[name];
     if (typeof value !== 'number')
-      throw new TypeError(`Cannot ${ACTION}: ${name} is of type ${typeof value}, not number`);
+      throw new TypeError(`Cannot ${ACTION}: ${name} is of type ${typeof value}, allowed is a number`);
     if (value >= min && value <= max) return value;
     throw new RangeError(`Cannot ${ACTION}: ${name} is ${value}, allowed is ${min} to ${max}`);
   };

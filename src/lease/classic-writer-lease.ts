@@ -21,6 +21,7 @@ import { resolveClassicOptions } from './classic-options.ts';
 import type { ClassicRole } from './classic-state.ts';
 import { ClassicCounts } from './classic-stats.ts';
 import { untilTimeout } from './classic-timeout.ts';
+import { checkKey, checkWork } from './writer-checks.ts';
 
 type Outcome = WriteOutcome | ClassicOutcome;
 type Try = WriterTry<unknown, Outcome>;
@@ -81,9 +82,9 @@ class ClassicAdapter implements ClassicWriterLease {
   }
 
   try(key: string, request: Try): boolean {
-    checkKey(key, 'try a key');
-    if (typeof request?.work !== 'function') throw new TypeError('Cannot try a key: work is no function');
-    checkInteger('revision', request.revision, 'try a key', 0);
+    checkKey('try a key', key);
+    checkWork('try a key', request?.work);
+    checkInteger('the revision', request.revision, 'try a key', 0);
     if (this.#end.signal.aborted) throw new ClosedError('try a key');
     const isNew = !this.#lease.has(key);
     if (!this.#lease.try(key, () => this.#work(key, request))) {
@@ -96,8 +97,8 @@ class ClassicAdapter implements ClassicWriterLease {
   }
 
   observe(key: string, observation: Observation<unknown>): void {
-    checkKey(key, 'observe a key');
-    checkInteger('revision', observation?.revision, 'observe a key', 0);
+    checkKey('observe a key', key);
+    checkInteger('the revision', observation?.revision, 'observe a key', 0);
     const isRight =
       'satisfied' in observation ? observation.satisfied : Object.is(observation.value, observation.wanted);
     if (!isRight || !this.#lease.has(key)) return;
@@ -195,8 +196,4 @@ class ClassicAdapter implements ClassicWriterLease {
     this.#counts.becomes(this.#lease.role, now);
     if (!retry) this.#counts.settled(key, now, result !== 'release');
   }
-}
-
-function checkKey(key: unknown, action: string): void {
-  if (typeof key !== 'string') throw new TypeError(`Cannot ${action}: the key is of type ${typeof key}, not string`);
 }

@@ -55,6 +55,8 @@ export class ContentionEntry {
   wanted: unknown = undefined;
   wantedBefore: unknown = undefined;
   hasView = false;
+  /** By this replica. */
+  isWritten = false;
   hasWantedBefore = false;
 
   constructor(key: string, now: number) {

@@ -1,3 +1,5 @@
+import type { GuardedLogger } from '../system/guarded-logger.ts';
+
 /**
  * Equality of plain data: primitives by `===`, with NaN equal to itself, arrays by their items in order, bytes by theirs, other objects by
  * their own members in any order. A member that is `undefined` is one that is not there, as in JSON. Class instances are
@@ -9,6 +11,24 @@ export function plainEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a)) return Array.isArray(b) && equalItems(a, b);
   if (a instanceof Uint8Array) return b instanceof Uint8Array && equalItems(a, b);
   return isPlain(a) && isPlain(b) && equalMembers(a, b);
+}
+
+/**
+ * An `equal` of the user's that cannot do harm: it is asked in the middle of an answer, where a throw would end the lease for good.
+ * What it cannot compare counts as different, which costs a write at most; the error goes to the logger.
+ */
+export function guardedEqual<V>(
+  equal: (a: V | undefined, b: V | undefined) => boolean,
+  logger: GuardedLogger,
+): (a: V | undefined, b: V | undefined) => boolean {
+  return (a, b) => {
+    try {
+      return equal(a, b);
+    } catch (error) {
+      logger.error('equal failed', { error });
+      return false;
+    }
+  };
 }
 
 function equalItems(a: ArrayLike<unknown>, b: ArrayLike<unknown>): boolean {

@@ -12,8 +12,9 @@ import type {
 import { ContentionBudget } from './contention-budget.ts';
 import { ContentionEntries } from './contention-entries.ts';
 import type { ContentionEntry } from './contention-entry.ts';
-import { plainEqual } from './contention-equal.ts';
-import { checkCount, checkMethods, checkNames, checkNumber, checkOptional } from './writer-checks.ts';
+import { guardedEqual, plainEqual } from './contention-equal.ts';
+import { checkCount, checkMethods, checkNames, checkNumber, checkOptional, tell } from './writer-checks.ts';
+import { checkSeen } from './writer-view.ts';
 
 const ACTION = 'create a contention tracker';
 
@@ -94,11 +95,13 @@ class Tracker<V> implements ContentionTracker<V> {
 
   constructor(settings: Settings<V>) {
     const { intervalMs, budget, keysMax } = settings;
-    this.#equal = settings.equal ?? plainEqual;
     this.#clock = settings.clock ?? systemClock;
     this.#intervalMs = intervalMs;
     this.#onWarning = settings.onWarning;
     this.#logger = new GuardedLogger(settings.logger);
+    // Called as a method, in case it is one.
+    this.#equal =
+      settings.equal === undefined ? plainEqual : guardedEqual((a, b) => settings.equal?.(a, b) === true, this.#logger);
     this.#entries = new ContentionEntries(keysMax, intervalMs);
     this.#budget = new ContentionBudget(budget, intervalMs);
   }
@@ -108,6 +111,7 @@ class Tracker<V> implements ContentionTracker<V> {
   }
 
   observe(key: string, seen: Seen<V>): void {
+    checkSeen('observe a key', seen);
     const now = this.#clock.now();
     if ('satisfied' in seen) this.#see(key, now, seen.changed, seen.satisfied, seen.satisfiedBefore === true);
     else this.#seeValue(this.#entries.make(key, now), now, seen);
@@ -119,6 +123,7 @@ class Tracker<V> implements ContentionTracker<V> {
     const entry = this.#entries.make(key, now);
     // The echo is left out, so the value that it would have brought is taken from the wish.
     entry.value = entry.wanted;
+    entry.isWritten = true;
     this.#mine(entry, now, true);
   }
 
@@ -167,7 +172,9 @@ class Tracker<V> implements ContentionTracker<V> {
       entry.hasWantedBefore = true;
       entry.wish(now);
     }
-    const changed = entry.hasView && !equal(value, entry.value as V | undefined);
+    // What was written before anything was seen is what was wanted; that is said only now.
+    const known = entry.hasView || !entry.isWritten ? (entry.value as V | undefined) : wanted;
+    const changed = (entry.hasView || entry.isWritten) && !equal(value, known);
     const before = entry.hasWantedBefore && equal(value, entry.wantedBefore as V | undefined);
     entry.value = value;
     entry.wanted = wanted;
@@ -204,11 +211,10 @@ class Tracker<V> implements ContentionTracker<V> {
     const warning = { key, level: level - 1, heldMs: until - now, flips, foreign, writes };
     queueMicrotask(() => {
       this.#logger.warn('a key is contended', { ...warning });
-      try {
-        this.#onWarning?.(warning);
-      } catch (error) {
-        this.#logger.error('onWarning failed', { key, error });
-      }
+      tell(
+        () => this.#onWarning?.(warning),
+        (error) => this.#logger.error('onWarning failed', { key, error }),
+      );
     });
   }
 }

@@ -2,7 +2,7 @@ import type { Revision } from '../types/revision.ts';
 import type { ReadResult } from '../types/writer-lease.ts';
 import type { Answer, WriterCall } from './writer-call.ts';
 import type { WriterKey } from './writer-key.ts';
-import type { WriterMoves, WriterParts } from './writer-moves.ts';
+import { FALLBACKS, type WriterMoves, type WriterParts } from './writer-moves.ts';
 import { compareRead, type Flags } from './writer-view.ts';
 
 /** What a probe says: the write may be made, or there is none to make now. */
@@ -62,6 +62,8 @@ export class WriterAnswers {
     if (answer.type !== 'written' || key === undefined) return;
     if (key.trouble?.isUnknown !== true || answer.revision <= key.view) return;
     key.trouble.isUnknown = false;
+    // Its echo is stale from now on, so this is the last chance to say so.
+    this.#tellTracker(call, key);
     this.#sawOwn(key, call, answer.revision);
     if (term.isLeader && answer.revision > term.lastOwnRevision) term.lastOwnRevision = answer.revision;
     if (key.work === call.work && key.place !== 'calling') this.#moves.drop(key, now);
@@ -72,7 +74,7 @@ export class WriterAnswers {
     const { target } = call;
     if (target.place !== 'calling') return 'wait';
     const found = this.#found(call, answer);
-    if (found === 'nothing') return 'write';
+    if (found === 'nothing' || isOutdated(call, found)) return 'write';
     if (found === undefined) {
       this.#parts.counts.unchanged++;
       this.#moves.rest(target);
@@ -83,8 +85,9 @@ export class WriterAnswers {
       this.#confirmed(target, found, now);
       return 'wait';
     }
-    if (!found.changed) return 'write';
-    // A read skips what lies between, so the watch has to show it (CT2).
+    // A read skips what lies between, so the watch has to show it (CT2), if it has not yet, or fails to.
+    const isShown = found.revision <= target.view || (target.trouble?.fallbacks ?? 0) >= FALLBACKS;
+    if (!found.changed || isShown) return 'write';
     this.#moves.block(target, found.revision - 1, now);
     return 'wait';
   }
@@ -95,20 +98,27 @@ export class WriterAnswers {
     const { trouble } = target;
     if (target.place !== 'blocked' || trouble === undefined) return;
     const found = this.#found(call, answer);
-    if (found === 'nothing') return;
+    if (found === 'nothing') {
+      if (trouble.fallbacks >= FALLBACKS) this.#moves.retry(target, now);
+      return;
+    }
+    if (found !== undefined && found.revision <= trouble.conflictBase) {
+      // Nothing newer after all this time: the work was made from something older than it was told.
+      if (trouble.fallbacks > 0) this.#moves.retry(target, now);
+      return;
+    }
+    if (isOutdated(call, found)) {
+      this.#moves.retry(target, now);
+      return;
+    }
     if (found === undefined) {
       this.#parts.counts.unchanged++;
       this.#moves.rest(target);
       return;
     }
-    if (found.revision <= trouble.conflictBase) {
-      // Nothing newer after all this time: the work was made from something older than it was told.
-      if (trouble.fallbacks > 0) this.#moves.retry(target, now);
-      return;
-    }
     this.#awaitWatch(target, found.revision, now);
     if (found.satisfied) this.#confirmed(target, found, now);
-    else if (found.changed) trouble.conflictBase = found.revision - 1;
+    else if (found.changed && trouble.fallbacks < FALLBACKS) trouble.conflictBase = found.revision - 1;
     else this.#moves.retry(target, now);
   }
 
@@ -197,6 +207,14 @@ export class WriterAnswers {
       return 'nothing';
     }
   }
+}
+
+/**
+ * Something newer than what a read found has been seen, or asked for, since: it says nothing about that. A key that was not
+ * there may have come again meanwhile.
+ */
+function isOutdated({ target, revision }: WriterCall, found: Flags | undefined): boolean {
+  return (found === undefined ? revision : found.revision) < target.known;
 }
 
 const OLDER_WISH = Object.freeze({ satisfied: false, changed: true, satisfiedBefore: true });

@@ -31,6 +31,7 @@ export class WriterCall implements WriteContext {
   /** Nobody waits for it any more from this instant on. */
   readonly timeoutAt: number;
   #controller: AbortController | undefined;
+  #isAborted = false;
   #reason: unknown;
 
   constructor(
@@ -56,13 +57,14 @@ export class WriterCall implements WriteContext {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      if (this.#isAborted) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }
 
   /** Aborts in a microtask of its own: listeners are the user's. */
   abort(reason: unknown): void {
+    this.#isAborted = true;
     this.#reason = reason;
     queueMicrotask(() => this.#controller?.abort(reason));
   }

@@ -35,6 +35,17 @@ export function checkOptional(action: string, name: string, value: unknown, type
   }
 }
 
+/** Refuses a key that is not text. */
+export function checkKey(action: string, key: unknown): void {
+  if (typeof key !== 'string') throw new TypeError(`Cannot ${action}: the key is of type ${typeof key}, not a string`);
+}
+
+/** Refuses what is to be called and cannot be. */
+export function checkWork(action: string, work: unknown): void {
+  if (typeof work === 'function') return;
+  throw new TypeError(`Cannot ${action}: work is of type ${typeof work}, allowed is a function`);
+}
+
 /** Refuses what is not an object with these methods. */
 export function checkMethods(action: string, name: string, value: unknown, methods: readonly string[]): void {
   if (typeof value !== 'object' || value === null) throw new TypeError(`Cannot ${action}: ${name} is not an object`);
@@ -42,5 +53,15 @@ export function checkMethods(action: string, name: string, value: unknown, metho
     if (typeof Reflect.get(value, method) !== 'function') {
       throw new TypeError(`Cannot ${action}: ${name} has no method ${method}`);
     }
+  }
+}
+
+/** Calls what the user gave to be told of something. Typed as void, which an async function satisfies too. */
+export function tell(call: () => unknown, onError: (error: unknown) => void): void {
+  try {
+    const result = call();
+    if (result instanceof Promise) result.catch(onError);
+  } catch (error) {
+    onError(error);
   }
 }

@@ -14,7 +14,7 @@ import type {
   WriterTry,
 } from '../types/writer-lease.ts';
 import { createClassicWriterLease } from './classic-writer-lease.ts';
-import { checkNames } from './writer-checks.ts';
+import { checkKey, checkNames, checkWork } from './writer-checks.ts';
 import { WriterCounts } from './writer-counts.ts';
 import { Estimates } from './writer-estimates.ts';
 import { WriterKeys } from './writer-keys.ts';
@@ -82,7 +82,8 @@ export function createWriterLease(options: ClassicWriterLeaseOptions): ClassicWr
 export function createWriterLease<V>(
   options: WriterLeaseOptions<V> | ClassicWriterLeaseOptions = {},
 ): WriterLease<V> | ClassicWriterLease {
-  if (options.strategy === 'classic') return createClassicWriterLease(options);
+  // (Whoever has no types may give null; resolveWriter says what is wrong with that.)
+  if (options?.strategy === 'classic') return createClassicWriterLease(options);
   return new DefaultWriterLease<V>(resolveWriter(options as WriterLeaseOptions));
 }
 
@@ -118,18 +119,16 @@ class DefaultWriterLease<V> implements WriterLease<V> {
   try(key: string, request: WriterTry<V>): boolean {
     const action = 'try a key';
     if (this.#isClosed) throw new ClosedError(action);
-    checkKey(key, action);
+    checkKey(action, key);
     checkNames(action, request, TRY_NAMES);
     checkInteger('the revision', request.revision, action, 0);
-    if (typeof request.work !== 'function') {
-      throw new TypeError(`Cannot ${action}: work is of type ${typeof request.work}, allowed is a function`);
-    }
+    checkWork(action, request.work);
     return this.#machine.try(key, request);
   }
 
   observe(key: string, observation: Observation<V>): void {
     if (this.#isClosed) return;
-    checkKey(key, 'observe a key');
+    checkKey('observe a key', key);
     checkObservation(observation);
     this.#machine.observe(key, observation);
   }
@@ -172,7 +171,3 @@ class DefaultWriterLease<V> implements WriterLease<V> {
 }
 
 const WAIT_NAMES: ReadonlySet<string> = new Set<keyof SignalOptions>(['signal']);
-
-function checkKey(key: string, action: string): void {
-  if (typeof key !== 'string') throw new TypeError(`Cannot ${action}: the key is of type ${typeof key}, not a string`);
-}

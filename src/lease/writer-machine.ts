@@ -2,9 +2,10 @@ import type { Observation, WriterTry } from '../types/writer-lease.ts';
 import { DueTimer } from './due-timer.ts';
 import { WriterAnswers } from './writer-answers.ts';
 import { type Answer, type CallKind, noAnswer, runRead, runWork, WriterCall } from './writer-call.ts';
+import { tell } from './writer-checks.ts';
 import { HeldBack } from './writer-held-back.ts';
 import type { WriterKey } from './writer-key.ts';
-import { WriterMoves, type WriterParts } from './writer-moves.ts';
+import { FALLBACKS, WriterMoves, type WriterParts } from './writer-moves.ts';
 import { WriterSightings } from './writer-sightings.ts';
 import { wish } from './writer-view.ts';
 
@@ -232,7 +233,8 @@ export class WriterMachine {
       this.#answers.wrote(call, answer, now);
       this.#lookAtHeldBack(call, now);
       if (target.place === 'blocked' && settings.read !== undefined) this.#unexplained.push(target);
-    } else if (this.#answers.probed(call, answer, now) === 'write') {
+    } else if (this.#answers.probed(call, answer, now) === 'write' && !this.#isClosed && target.place === 'calling') {
+      // (A logger that is told of a read's failure may have closed the lease, or removed the key.)
       // Evidence that came meanwhile has taken the turn away, though not from an overtaken key (WL10).
       if (term.isLeader || term.isCandidate || call.isOvertaken) this.#write(target, now);
       else keys.backToPending(target);
@@ -296,7 +298,7 @@ export class WriterMachine {
     const { read, relist } = settings;
     const trouble = key.troubled();
     trouble.fallbacks++;
-    if (read === undefined && trouble.fallbacks > 1) {
+    if (read === undefined && trouble.fallbacks >= FALLBACKS) {
       this.#moves.retry(key, now);
       return;
     }
@@ -310,10 +312,9 @@ export class WriterMachine {
   }
 
   #askForList(key: string, relist: (key: string) => void): void {
-    try {
-      relist(key);
-    } catch (error) {
-      this.#parts.settings.logger.error('relist failed', { key, error });
-    }
+    tell(
+      () => relist(key),
+      (error) => this.#parts.settings.logger.error('relist failed', { key, error }),
+    );
   }
 }

@@ -12,6 +12,12 @@ const ERROR_BASE_MS = 1000;
 const CONFLICT_BASE_MS = 20;
 const CONFLICT_MAX_MS = 5000;
 
+/**
+ * Caps after which a conflict that neither watch nor read nor list has explained is tried again all the same: what should
+ * explain it is broken, and a wish must not wait for that for ever (WL16).
+ */
+export const FALLBACKS = 2;
+
 /** The parts of a lease. */
 export interface WriterParts {
   readonly settings: WriterSettings;

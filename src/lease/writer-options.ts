@@ -4,7 +4,7 @@ import { systemRandom } from '../system/system-random.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
 import type { WriterLeaseOptions } from '../types/writer-lease.ts';
-import { plainEqual } from './contention-equal.ts';
+import { guardedEqual, plainEqual } from './contention-equal.ts';
 import { checkCount, checkMethods, checkNames, checkNumber, checkOptional } from './writer-checks.ts';
 
 export const WRITER_ACTION = 'create a writer lease';
@@ -72,6 +72,7 @@ export function resolveWriter(options: WriterLeaseOptions): WriterSettings {
   checkCount(WRITER_ACTION, 'keysMax', keysMax);
   checkWindow({ capMs, floorMs, startSpreadMs, priorMs, driftMax });
   const { tracker, clock = systemClock, random = systemRandom } = options;
+  const log = new GuardedLogger(options.logger);
   return {
     capMs,
     floorMs,
@@ -86,10 +87,10 @@ export function resolveWriter(options: WriterLeaseOptions): WriterSettings {
     read: options.read,
     relist: options.relist,
     tracker,
-    equal: equalOf(options),
+    equal: equalOf(options, log),
     clock,
     random,
-    logger: new GuardedLogger(options.logger),
+    logger: log,
   };
 }
 
@@ -114,10 +115,11 @@ function checkSeams(options: WriterLeaseOptions): void {
 }
 
 /** Called as a method, in case it is one. */
-function equalOf(options: WriterLeaseOptions): WriterSettings['equal'] {
+function equalOf(options: WriterLeaseOptions, logger: GuardedLogger): WriterSettings['equal'] {
   const { tracker } = options;
-  if (tracker !== undefined) return (a, b) => tracker.equal(a, b);
-  return options.equal === undefined ? plainEqual : (a, b) => options.equal?.(a, b) === true;
+  if (tracker !== undefined) return guardedEqual((a, b) => tracker.equal(a, b), logger);
+  if (options.equal === undefined) return plainEqual;
+  return guardedEqual((a, b) => options.equal?.(a, b) === true, logger);
 }
 
 /** Whether there is any silence between the smallest and the longest one. */

@@ -1,5 +1,5 @@
 import { checkInteger } from '../types/check-integer.ts';
-import type { Observation, ReadResult } from '../types/writer-lease.ts';
+import type { Observation, ObservedFlags, ObservedValue, ReadResult } from '../types/writer-lease.ts';
 import type { WriterKey } from './writer-key.ts';
 
 /** An observation as the rules ask for it. Never kept: one object serves all (`observe` may come by the million). */
@@ -15,17 +15,27 @@ type Equal = (a: unknown, b: unknown) => boolean;
 /** Throws TypeError and RangeError for what is no observation. */
 export function checkObservation(observation: Observation<unknown>): void {
   const action = 'observe a key';
-  if (typeof observation !== 'object' || observation === null) {
+  checkSeen(action, observation);
+  checkInteger('the revision', observation.revision, action, 0);
+}
+
+/** The same without the revision. */
+export function checkSeen(action: string, seen: WithoutRevision): void {
+  if (typeof seen !== 'object' || seen === null) {
     throw new TypeError(`Cannot ${action}: the observation is not an object`);
   }
-  checkInteger('the revision', observation.revision, action, 0);
-  if ('satisfied' in observation) {
-    for (const name of ['satisfied', 'changed'] as const) {
-      if (typeof observation[name] === 'boolean') continue;
-      throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof observation[name]}, allowed is a boolean`);
-    }
-  } else if (!('value' in observation) || !('wanted' in observation)) {
+  if ('satisfied' in seen) checkCompared(seen, action);
+  else if (!('value' in seen) || !('wanted' in seen)) {
     throw new TypeError(`Cannot ${action}: it has neither satisfied and changed nor value and wanted`);
+  }
+}
+
+type WithoutRevision = Omit<ObservedFlags, 'revision'> | Omit<ObservedValue<unknown>, 'revision'>;
+
+function checkCompared(compared: Pick<ObservedFlags, 'satisfied' | 'changed'>, action: string): void {
+  for (const name of ['satisfied', 'changed'] as const) {
+    if (typeof compared[name] === 'boolean') continue;
+    throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof compared[name]}, allowed is a boolean`);
   }
 }
 
@@ -55,12 +65,14 @@ export function compareSeen(key: WriterKey, value: unknown, flags: Flags, equal:
 
 /** The same for what a read found. Throws TypeError and RangeError for what is no answer of a read. */
 export function compareRead(key: WriterKey, found: NonNullable<ReadResult<unknown>>, equal: Equal): Flags {
+  const action = 'use what a read found';
   const flags: Flags = { revision: found.revision, satisfied: false, changed: false, satisfiedBefore: false };
-  checkInteger('the revision', found.revision, 'use what a read found', 0);
+  checkInteger('the revision', found.revision, action, 0);
   if ('satisfied' in found) {
+    checkCompared(found, action);
     flags.satisfied = found.satisfied;
     flags.changed = found.changed;
   } else if ('value' in found) compareSeen(key, found.value, flags, equal);
-  else throw new TypeError('Cannot use what a read found: it has neither satisfied nor value');
+  else throw new TypeError(`Cannot ${action}: it has neither satisfied nor value`);
   return flags;
 }

@@ -17,12 +17,13 @@ export class WriterWaits {
         unlisten();
         resolve(result);
       };
+      if (signal !== undefined) {
+        unlisten = onAbort(signal, (reason) => {
+          this.#waiting.delete(settle);
+          reject(reason);
+        });
+      }
       this.#waiting.add(settle);
-      if (signal === undefined) return;
-      unlisten = onAbort(signal, (reason) => {
-        this.#waiting.delete(settle);
-        reject(reason);
-      });
     });
   }
 

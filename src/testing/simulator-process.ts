@@ -25,7 +25,9 @@ export class SimulatorProcess {
   readonly #beforeWork: () => void;
   #wallOffset: number;
   #pausedUntil = 0;
+  /** What fell due in a pause; those before `#caughtUp` are done. What falls due before the last of them waits behind it. */
   #backlog: (() => void)[] = [];
+  #caughtUp = 0;
   #isDead = false;
 
   constructor(loop: SimulatorLoop, { rate, wallTimeMs, beforeWork }: SimulatorProcessOptions) {
@@ -68,7 +70,7 @@ export class SimulatorProcess {
 
   /** Whether work may be done now; whoever asks does it if so. Spares the closure that `run` needs. */
   isAwake(): boolean {
-    if (this.#isDead || this.isPaused) return false;
+    if (this.#isDead || this.isPaused || this.#backlog.length > 0) return false;
     this.#beforeWork();
     return true;
   }
@@ -93,8 +95,14 @@ export class SimulatorProcess {
   /** Each piece of work is an event of its own, so that promise chains of one are over before the next. */
   #resume(): void {
     if (this.isPaused || this.#isDead) return;
-    const backlog = this.#backlog;
-    this.#backlog = [];
-    for (const work of backlog) this.#loop.at(this.#loop.now, () => this.run(work));
+    const work = this.#backlog[this.#caughtUp++];
+    if (work === undefined) {
+      this.#backlog = [];
+      this.#caughtUp = 0;
+      return;
+    }
+    this.#loop.at(this.#loop.now, () => this.#resume());
+    this.#beforeWork();
+    work();
   }
 }

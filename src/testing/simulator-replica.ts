@@ -61,9 +61,17 @@ export class SimulatorReplica {
     this.#options.counts.deliveries++;
     if (this.#isStopped) return;
     const isOld = entry.revision <= (this.#revisions[entry.key] ?? 0);
-    // What a list shows again is no observation; an event that comes twice is one that the writer has to see through.
-    if (isOld && isRepeat) this.#observe(entry, this.#wanted(entry.key, entry.spec), undefined, false);
-    else if (!isOld) this.#see(entry, false);
+    // What a list shows again is no observation; an event that comes twice is one that the writer has to see through. It is
+    // compared as any other: a replica that could tell that it is old would need no writer that does.
+    if (isOld && isRepeat) {
+      const { key, spec, value } = entry;
+      this.#observe(
+        entry,
+        this.#wanted(key, spec),
+        this.#wanted(key, this.#specs[key] ?? 0),
+        value !== this.#values[key],
+      );
+    } else if (!isOld) this.#see(entry, false);
   }
 
   /** The writer gets nothing more; resolves when it is closed. */

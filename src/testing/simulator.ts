@@ -133,10 +133,12 @@ class ReplicaSimulator implements Simulator {
   }
 
   after(delayMs: number, fn: () => void): void {
+    checkFunction(fn);
     this.#loop.at(this.#loop.now + checkMs('delayMs', delayMs, 'set a timer'), fn);
   }
 
   every(intervalMs: number, fn: () => void): () => void {
+    checkFunction(fn);
     checkMs('intervalMs', intervalMs, 'set a timer');
     if (intervalMs === 0) throw new RangeError('Cannot set a timer: intervalMs is 0, so time would stand still');
     let isEnded = false;
@@ -357,4 +359,9 @@ class ReplicaSimulator implements Simulator {
   #noteRoles(): void {
     for (const { life } of this.#places) life?.replica.noteRole();
   }
+}
+
+/** Said when it is given, not when its time has come. */
+function checkFunction(fn: () => void): void {
+  if (typeof fn !== 'function') throw new TypeError(`Cannot set a timer: fn is of type ${typeof fn}, not a function`);
 }

@@ -106,6 +106,19 @@ describe('a lease with a tracker', () => {
     expect(at.rig.attempts).toHaveLength(2);
   });
 
+  it('CT2, WL20 an own write whose answer comes late counts as any other', async () => {
+    const at = await contended();
+    at.see('theirs', 21);
+    at.ask(21);
+    await at.rig.clock.advance(10_000);
+    await at.rig.answer({ revision: 22 });
+    at.see('ours', 22);
+    expect(at.rig.lease.stats()).toMatchObject({ unknownOutcomes: 1, lateAnswers: 1 });
+    expect(at.tracker.stats().contestedWrites).toBe(1);
+    at.see('theirs', 23);
+    expect(at.tracker.stats().held).toBe(1);
+  });
+
   it('CT3 a new wish of a key that is held is written once', async () => {
     const at = await contended();
     await hold(at);

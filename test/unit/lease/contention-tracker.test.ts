@@ -32,6 +32,20 @@ function trackerRig(options: ContentionTrackerOptions<string> = {}) {
 }
 
 describe('what counts', () => {
+  it('CT4 a value that was written before anything was seen can be overwritten as any other', () => {
+    const { tracker, see, refused } = trackerRig();
+    tracker.wrote('k');
+    see('theirs');
+    tracker.wrote('k');
+    expect(refused()).toBe(0);
+    see('theirs');
+    expect(refused()).toBeGreaterThan(0);
+
+    tracker.wrote('own');
+    see('ours', 'own');
+    expect(tracker.stats()).toMatchObject({ held: 1, contestedWrites: 1 });
+  });
+
   it('CT1 changes to what is wanted, or was wanted before, never do', () => {
     const { see, refused, tracker } = trackerRig();
     for (let round = 0; round < 20; round++) {

@@ -202,5 +202,7 @@ describe('options', () => {
     expect(() => simulator.jumpWallTime(0, Number.POSITIVE_INFINITY)).toThrow(RangeError);
     expect(() => simulator.configure(0, 1)).toThrow(RangeError);
     expect(() => simulator.every(0, () => {})).toThrow(RangeError);
+    expect(() => Reflect.apply(simulator.after, simulator, [5])).toThrow(/fn is of type undefined/);
+    expect(() => Reflect.apply(simulator.every, simulator, [5, 7])).toThrow(/fn is of type number/);
   });
 });
