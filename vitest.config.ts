@@ -20,7 +20,7 @@ export default defineConfig({
     // One worker a core; the machine of the gate has two.
     maxWorkers: 2,
     projects: [
-      { test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], env, allowOnly, testTimeout: 120_000 } },
+      { test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], env, allowOnly, testTimeout: 300_000 } },
       {
         test: {
           name: 'unit',

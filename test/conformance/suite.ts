@@ -40,5 +40,6 @@ import './cases/store-writes.ts';
 import './cases/testkit-backends.ts';
 import './cases/testkit-clock.ts';
 import './cases/testkit-history.ts';
+import './cases/web-locks.ts';
 
 export { type Failure, run } from './harness.ts';
