@@ -1,9 +1,11 @@
-import type { Leadership } from '../types/coordination.ts';
+import type { Leadership, LockToken } from '../types/coordination.ts';
 import { NotAppliedError, NotLeaderError } from '../types/errors.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import { OwnedName } from './ownership.ts';
 import { type AcquireRequest, acquire, type Owned, type OwnershipContext } from './ownership-acquire.ts';
+import { causeOf } from './ownership-errors.ts';
+import { resumeOwned, tokenOf } from './ownership-resume.ts';
 
 /** Waits to be elected (store:R49): the queue is that of locks, and the key holds the candidate's value. */
 export async function campaign<V, K extends Key>(
@@ -12,7 +14,32 @@ export async function campaign<V, K extends Key>(
 ): Promise<Leadership<V, K> | undefined> {
   const values = context.store.prefix(context.names.prefix(request.name));
   const owned = await acquire(context, { ...request, values, ifFree: false });
-  return owned === undefined ? undefined : new Elected(context, owned, request.value);
+  if (owned === undefined) return undefined;
+  return new Elected(context, owned, { value: request.value, revision: owned.place.createRevision });
+}
+
+/** Takes up a leadership of another process, with the value that was published last. */
+export function resumeElected<V, K extends Key>(
+  context: OwnershipContext<V, K>,
+  token: LockToken,
+  signal: AbortSignal | undefined,
+): Promise<Leadership<V, K>> {
+  const action = 'resume a leadership';
+  const { name: election, fencingToken, leaseId } = token;
+  const { store, names } = context;
+  const lost = (cause?: unknown) => new NotLeaderError(action, { election, fencingToken, end: 'lost' }, causeOf(cause));
+  return resumeOwned(context, {
+    token,
+    action,
+    signal,
+    lost,
+    handle: (owned) => {
+      // The answer that it is the oldest has been applied here: this is what it said, or newer.
+      const kv = store.get(names.full(election, leaseId));
+      if (kv?.createRevision !== fencingToken) throw lost();
+      return new Elected(context, owned, { value: kv.value, revision: kv.modRevision });
+    },
+  });
 }
 
 /** The oldest candidate is the leader (store:R49). */
@@ -28,7 +55,13 @@ class Elected<V, K extends Key> extends OwnedName<V, K> implements Leadership<V,
   /** Of the commit with the value. */
   #revision: Revision;
 
-  constructor({ store, names }: OwnershipContext<V, K>, owned: Owned<K>, value: V) {
+  readonly #token: LockToken;
+
+  constructor(
+    { store, names }: OwnershipContext<V, K>,
+    owned: Owned<K>,
+    published: { readonly value: V; readonly revision: Revision },
+  ) {
     const { name, place, session } = owned;
     const fencingToken = place.createRevision;
     super({
@@ -39,11 +72,12 @@ class Elected<V, K extends Key> extends OwnedName<V, K> implements Leadership<V,
         new NotLeaderError(
           action,
           { election: name, fencingToken, end: isGiven ? 'resigned' : 'lost' },
-          cause === undefined ? {} : { cause },
+          causeOf(cause),
         ),
     });
-    this.#value = value;
-    this.#revision = fencingToken;
+    this.#value = published.value;
+    this.#revision = published.revision;
+    this.#token = tokenOf(store.identity, owned);
   }
 
   get value(): V {
@@ -70,6 +104,10 @@ class Elected<V, K extends Key> extends OwnedName<V, K> implements Leadership<V,
 
   resign(): Promise<void> {
     return this.give('lead');
+  }
+
+  toJSON(): LockToken {
+    return { ...this.#token };
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,24 +1,11 @@
 import { bytesCodec } from '../store/codecs.ts';
 import type { LockToken, StoreLock } from '../types/coordination.ts';
-import {
-  IdentityChangedError,
-  LeaseLostError,
-  LeaseNotFoundError,
-  LockLostError,
-  SessionExpiredError,
-} from '../types/errors.ts';
+import { LockLostError } from '../types/errors.ts';
 import type { Key } from '../types/revision.ts';
 import { OwnedName } from './ownership.ts';
-import {
-  type AcquireRequest,
-  acquire,
-  claimName,
-  type Owned,
-  type OwnershipContext,
-  ownedOf,
-  placeOf,
-} from './ownership-acquire.ts';
-import { resumeSession } from './session.ts';
+import { type AcquireRequest, acquire, type Owned, type OwnershipContext } from './ownership-acquire.ts';
+import { causeOf } from './ownership-errors.ts';
+import { resumeOwned, tokenOf } from './ownership-resume.ts';
 
 /** What the key of a lock holds: JSON text, so that those who list all keys can read it with the usual codecs. */
 const LOCK_VALUE: Uint8Array = new TextEncoder().encode('null');
@@ -33,36 +20,21 @@ export async function acquireMutex<V, K extends Key>(
   return owned === undefined ? undefined : new Mutex(context, owned);
 }
 
-/** Takes up a lock of another process: the key of the token has to be there still, and to be the oldest. */
-export async function resumeMutex<V, K extends Key>(
+/** Takes up a lock of another process. */
+export function resumeMutex<V, K extends Key>(
   context: OwnershipContext<V, K>,
   token: LockToken,
   signal: AbortSignal | undefined,
 ): Promise<StoreLock<V, K>> {
   const action = 'resume a lock';
-  const { store } = context;
-  const { name, leaseId, fencingToken, identity, ownsLease } = token;
-  const lost = (cause?: unknown) =>
-    new LockLostError(action, { lock: name, fencingToken, end: 'lost' }, cause === undefined ? {} : { cause });
-  await store.ready(signal === undefined ? {} : { signal });
-  if (identity !== store.identity) throw new IdentityChangedError(action, store.epoch);
-  const session = await resumeSession(store, leaseId, signal).catch((error: unknown) => {
-    throw error instanceof LeaseNotFoundError ? lost(error) : error;
+  const { name: lock, fencingToken } = token;
+  return resumeOwned(context, {
+    token,
+    action,
+    signal,
+    lost: (cause) => new LockLostError(action, { lock, fencingToken, end: 'lost' }, causeOf(cause)),
+    handle: (owned) => new Mutex(context, owned),
   });
-  // What is not resumed goes on as it was, without renewals from here.
-  let unclaim: (() => void) | undefined;
-  const place = placeOf(context, name, session.lease, action);
-  try {
-    unclaim = claimName(context, name, session.lease, action);
-    if ((await place.adopt(fencingToken, signal)) !== 'first') throw lost();
-    place.lost.throwIfAborted();
-    return new Mutex(context, ownedOf(context, { name, place, session: session.keep(ownsLease), unclaim }));
-  } catch (error) {
-    place.close();
-    session.leave();
-    unclaim?.();
-    throw error instanceof LeaseLostError || error instanceof SessionExpiredError ? lost(error) : error;
-  }
 }
 
 /** A lock that is held. */
@@ -79,14 +51,9 @@ class Mutex<V, K extends Key> extends OwnedName<V, K> implements StoreLock<V, K>
       key,
       owned,
       endError: (action, isGiven, cause) =>
-        new LockLostError(
-          action,
-          { lock: name, fencingToken, end: isGiven ? 'released' : 'lost' },
-          cause === undefined ? {} : { cause },
-        ),
+        new LockLostError(action, { lock: name, fencingToken, end: isGiven ? 'released' : 'lost' }, causeOf(cause)),
     });
-    const { identity } = store;
-    this.#token = { identity, name, leaseId: session.lease.id, fencingToken, ownsLease: session.isOwn };
+    this.#token = tokenOf(store.identity, owned);
   }
 
   release(): Promise<void> {

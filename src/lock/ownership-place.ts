@@ -14,6 +14,7 @@ import type { Store } from '../types/store.ts';
 import type { Operation, TxnRequest } from '../types/txn.ts';
 import { untilAborted } from '../types/until-aborted.ts';
 import type { Watch } from '../types/watch.ts';
+import { causeOf } from './ownership-errors.ts';
 import { reentry } from './ownership-names.ts';
 
 export interface OwnershipPlaceOptions<K extends Key> {
@@ -180,7 +181,7 @@ export class OwnershipPlace<K extends Key> {
 
   #gone(cause?: unknown): SessionExpiredError {
     const { action, lease } = this.#options;
-    return new SessionExpiredError(action, lease.id, cause === undefined ? {} : { cause });
+    return new SessionExpiredError(action, lease.id, causeOf(cause));
   }
 
   #lose(reason: unknown): void {

@@ -18,7 +18,7 @@ import type { Random } from '../types/random.ts';
 import type { Key, KeyValue } from '../types/revision.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import type { Store } from '../types/store.ts';
-import { campaign, leaderOf } from './election.ts';
+import { campaign, leaderOf, resumeElected } from './election.ts';
 import { LeaderStream } from './election-observer.ts';
 import { acquireMutex, resumeMutex } from './mutex.ts';
 import type { OwnershipContext } from './ownership-acquire.ts';
@@ -62,16 +62,13 @@ class Coordination<V, K extends Key> implements StoreCoordination<V, K> {
   }
 
   async resumeLock(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<StoreLock<V, K>> {
-    const action = 'resume a lock';
-    checkOptions(options, SIGNAL_NAMES, action);
-    checkMembers(token, TOKEN_NAMES, action, 'the token is not an object', 'member of a token');
-    this.#context.names.check(token.name, action);
-    checkLeaseId(token.leaseId, action, 'leaseId');
-    checkInteger('fencingToken', token.fencingToken, action, 1);
-    if (typeof token.identity !== 'string') throw new TypeError(`Cannot ${action}: identity is not text`);
-    if (typeof token.ownsLease !== 'boolean') throw new TypeError(`Cannot ${action}: ownsLease is not a boolean`);
-    options.signal?.throwIfAborted();
+    this.#checkToken(token, options, 'resume a lock');
     return resumeMutex(this.#context, token, options.signal);
+  }
+
+  async resumeLeadership(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
+    this.#checkToken(token, options, 'resume a leadership');
+    return resumeElected(this.#context, token, options.signal);
   }
 
   async campaign(name: string, value: V, options: AcquireLockOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
@@ -91,6 +88,17 @@ class Coordination<V, K extends Key> implements StoreCoordination<V, K> {
     names.check(name, action);
     checkOptions(options, SIGNAL_NAMES, action);
     return new LeaderStream(store, names.prefix(name), options);
+  }
+
+  #checkToken(token: LockToken, options: SignalOptions, action: string): void {
+    checkOptions(options, SIGNAL_NAMES, action);
+    checkMembers(token, TOKEN_NAMES, action, 'the token is not an object', 'member of a token');
+    this.#context.names.check(token.name, action);
+    checkLeaseId(token.leaseId, action, 'leaseId');
+    checkInteger('fencingToken', token.fencingToken, action, 1);
+    if (typeof token.identity !== 'string') throw new TypeError(`Cannot ${action}: identity is not text`);
+    if (typeof token.ownsLease !== 'boolean') throw new TypeError(`Cannot ${action}: ownsLease is not a boolean`);
+    options.signal?.throwIfAborted();
   }
 
   #check(name: string, options: AcquireLockOptions, allowed: ReadonlySet<string>, action: string): void {

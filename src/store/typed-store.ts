@@ -300,6 +300,10 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     return this.#coordinated('resume a lock').resumeLock(token, options);
   }
 
+  async resumeLeadership(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
+    return this.#coordinated('resume a leadership').resumeLeadership(token, options);
+  }
+
   async campaign(name: string, value: V, options: AcquireLockOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
     return this.#coordinated('campaign').campaign(name, value, options);
   }

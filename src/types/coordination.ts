@@ -68,6 +68,13 @@ export interface StoreCoordination<V, K extends Key> {
    * ```
    */
   campaign(name: string, value: V, options?: AcquireLockOptions): Promise<Leadership<V, K>>;
+  /**
+   * Takes up a leadership that another process was elected to and wrote down with `toJSON`, as `resumeLock` does a lock. Its
+   * `value` is what was published last.
+   *
+   * @throws `NotLeaderError` if it is lost; as `resumeLock` does, and `ValueError` for a value that the codec cannot read
+   */
+  resumeLeadership(token: LockToken, options?: SignalOptions): Promise<Leadership<V, K>>;
   /** The key and value of the leader, as this store has it now; `undefined` if there is none. @throws as `range` does */
   leader(name: string): KeyValue<V, K> | undefined;
   /**
@@ -134,7 +141,7 @@ export interface StoreLock<V = unknown, K extends Key = string> extends Ownershi
   toJSON(): LockToken;
 }
 
-/** A lock, written down. (identity, fencing token) is a position in one data set. */
+/** A lock or a leadership, written down. (identity, fencing token) is a position in one data set. */
 export interface LockToken {
   readonly identity: string;
   readonly name: string;
@@ -156,4 +163,6 @@ export interface Leadership<V = unknown, K extends Key = string> extends Ownersh
   proclaim(value: V, options?: SignalOptions): Promise<void>;
   /** Gives the leadership up, as `release` does a lock. */
   resign(): Promise<void>;
+  /** What another process needs to take it up: see `resumeLeadership`. Plain data. */
+  toJSON(): LockToken;
 }
