@@ -118,7 +118,7 @@ async function runVitest(suite, filters, env) {
  * @param {string} file
  * @returns {Promise<VitestResult | undefined>}
  */
-async function readResult(file) {
+export async function readResult(file) {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {

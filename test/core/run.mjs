@@ -10,11 +10,11 @@
 //   npm run test:core -- --seed 42 --program bytes:17   one program of it, as a failure prints
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { createRunner, endChildren } from './processes.mjs';
+import { parseCount, runProof, SEED_MAX } from '../support/proof.mjs';
+import { createRunner } from './processes.mjs';
 
 /** @typedef {import('./part.ts').PartResult & { name: string }} Result */
 
-const SEED_MAX = 0x7fffffff;
 const PROGRAMS_MAX = 10_000_000;
 const PROGRAMS = { smoke: 4000, full: 200_000 };
 const JOBS_MAX = 64;
@@ -70,18 +70,6 @@ function parseArguments(args) {
     else throw new TypeError(`Cannot run the tests: unknown argument "${args[index]}"`);
   }
   return options;
-}
-
-/**
- * @param {string} name
- * @param {string | undefined} text
- * @param {number} min
- * @param {number} max
- */
-function parseCount(name, text, min, max) {
-  const count = Number(text);
-  if (text !== undefined && /^\d+$/.test(text) && count >= min && count <= max) return count;
-  throw new RangeError(`Cannot run the tests: ${name} is "${text}", not an integer from ${min} to ${max}`);
 }
 
 /**
@@ -169,13 +157,4 @@ function sum(results, what) {
   return results.reduce((total, result) => total + (what === 'passed' ? result.passed : result.failures.length), 0);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  endChildren();
-  try {
-    await main(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof Error && error.message.startsWith('Cannot run the tests'))) throw error;
-    console.error(`${error.message}\n\n${HELP}`);
-    process.exitCode = 2;
-  }
-}
+if (process.argv[1] === fileURLToPath(import.meta.url)) await runProof(main, HELP);

@@ -2,7 +2,7 @@
 // The numbered rules and scenarios of locks and leases: which of them are told by the titles of the tests that ran.
 
 /**
- * @typedef {{ file: string, title: string }} Told A test that passed; the title with the headings it stands below.
+ * @typedef {import('../support/proof.mjs').Told} Told
  *
  * @typedef {object} Kind
  * @property {string} letter
@@ -11,7 +11,7 @@
  * @property {RegExp} files Where the letter means this: a lease of an example may be called L1 elsewhere.
  */
 
-const LEASE_FILES = /\/unit\/lease\/|\/property\/(?:writer|contention)-/;
+const LEASE_FILES = /\/unit\/lease\/|\/property\/writer-/;
 
 /** @type {readonly Kind[]} */
 export const KINDS = [
