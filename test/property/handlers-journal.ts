@@ -172,6 +172,8 @@ export class Journal {
     if ((this.docs.get(uid)?.records[id]?.retirement?.episode ?? 0) === 0) {
       this.violate("A12'", `${where}: retired without being opened`);
     }
+    // Should its plan get it back, it has to be called again, at whatever digest (A9'e); also if one write tells of both.
+    this.#unsettle(who, undefined);
     const effect = this.ledger.get(who);
     if (effect === undefined) return;
     if (!tried.some((args) => textOf(args) === textOf(effect.args))) {
@@ -189,6 +191,13 @@ export class Journal {
   effectsOf(uid: string, parentId: string): readonly string[] {
     const prefix = `${uid} ${parentId}/`;
     return [...this.ledger.keys()].filter((key) => key.startsWith(prefix)).map((key) => key.slice(uid.length + 1));
+  }
+
+  /** From now on it may be called at every digest but this one. */
+  #unsettle(who: string, digest: string | undefined): void {
+    for (const [key, settled] of this.#settled) {
+      if (key.endsWith(` ${who}`) && settled !== digest) this.#settled.delete(key);
+    }
   }
 
   /** A process dies with whatever it had under way; outcomes that it had not written yet are lost. */
@@ -223,9 +232,7 @@ export class Journal {
       const who = `${next.uid} ${id}`;
       const [was, is] = [before?.records[id], next.records[id]];
       const digest = is?.attempt?.digest;
-      for (const key of this.#settled.keys()) {
-        if (key.endsWith(` ${who}`) && this.#settled.get(key) !== digest) this.#settled.delete(key);
-      }
+      this.#unsettle(who, digest);
       if (is === undefined || is.done === (was?.done ?? null)) continue;
       if (was === undefined && is.done !== null) {
         if (is.attempt?.digest === is.done) this.adopted.add(who);
