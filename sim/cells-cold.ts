@@ -89,13 +89,13 @@ async function measure({ strategy, ...place }: Place, seed: number): Promise<Fig
   await simulator.runUntilConverged(QUIET_MS);
   const convergedMs = simulator.stats().convergedAtMs ?? Number.POSITIVE_INFINITY;
   await simulator.run(QUIET_MS - simulator.nowMs);
-  const { attempts, conflicts, noops, takeovers } = simulator.stats();
+  const { attempts, conflicts, unchanged, takeovers } = simulator.stats();
   const leaders = simulator.leaders().length;
   const quiet = await changeOne(run, seed);
   const figures = {
     attempts,
     conflicts,
-    noops,
+    unchanged,
     'converged ms': convergedMs,
     takeovers,
     leaders,

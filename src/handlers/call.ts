@@ -18,6 +18,7 @@ export class RunningCall {
   readonly #supersedable: boolean;
   readonly #controller = new AbortController();
   #superseded = false;
+  #isLate = false;
   #cancelTimeout: () => void = () => {};
 
   constructor(job: Job, snapshot: Snapshot, supersedable: boolean) {
@@ -33,6 +34,11 @@ export class RunningCall {
   /** Whether the abort was for newer input. */
   get superseded(): boolean {
     return this.#superseded;
+  }
+
+  /** Whether it took too long. */
+  get isLate(): boolean {
+    return this.#isLate;
   }
 
   /** Told of every newer state; `undefined` if the object is gone. */
@@ -67,6 +73,7 @@ export class RunningCall {
       if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) {
         this.#cancelTimeout = clock.after(timeoutMs, () => {
           const error = new TemporaryError(`Cannot finish "${this.#job.id}": no result after ${timeoutMs} ms`);
+          this.#isLate = true;
           fail(error, false);
           this.abort(error);
         });

@@ -87,6 +87,14 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   }
   checkFunction(action, 'view', view);
   checkFunction(action, 'random', options.random);
+  const { source } = options;
+  checkFunction(action, 'patch of the source', source.patch);
+  checkFunction(action, 'owns of the source', source.owns);
+  if (source.hasFinalizers !== undefined && typeof source.hasFinalizers !== 'boolean') {
+    throw new TypeError(
+      `Cannot ${action}: hasFinalizers of the source is of type ${typeof source.hasFinalizers}, not a boolean`,
+    );
+  }
   if (essence !== undefined && view !== undefined) {
     throw new TypeError(`Cannot ${action}: essence and view exclude each other`);
   }

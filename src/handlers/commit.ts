@@ -62,7 +62,7 @@ export async function commit(
     const version = carry ? intent.snapshot.resourceVersion : versionSeen(deps, settled, outcome);
     // Only along with something else: at rest nothing is written (I19').
     const isTidy = memory.isTidied || settled.header.gen === 0;
-    const tidied = isTidy ? opened : opened.tidied(deps.handlerIds, deps.clock.wallTime(), deps.recordTtlMs);
+    const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
     const next = tidied.written(deps.nextWriteId(), version);
     const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job) : undefined };
     if (!(await write(deps, state, memory, next, sent))) continue;

@@ -17,7 +17,7 @@ export interface CallContext<T = unknown> {
   readonly uid: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** The handler's view at its last success, `undefined` before the first (A6'). */
+  /** The handler's view at its last success, `undefined` before the first, and for `create`, `resume` and `delete` (A6'). */
   readonly old: unknown;
   /** The handler's view now. */
   readonly new: unknown;
@@ -44,8 +44,9 @@ export interface CallContext<T = unknown> {
    * the meantime stays. What the patches change in the handler's own view is taken as handled (A8'): it is not called for
    * it again, and a failure keeps its count.
    *
-   * Dropped when the call counts for nothing, and when the object is gone or on its way out. Patches that do not fit the
-   * object of this call fail it; those that do not fit the newest state any more have it made again.
+   * Dropped when the call counts for nothing, takes too long or is only to `rebuild`, and when the object is gone or on its
+   * way out. Patches that do not fit the object of this call, and those that the source refuses for good, fail it; those
+   * that do not fit the newest state any more have it made again.
    *
    * @example
    * ```ts
@@ -61,7 +62,7 @@ export interface CallContext<T = unknown> {
    * @throws TypeError for what is no patch, an unknown option, and after the return
    * @throws ValueError for what is not JSON data
    * @throws UnsupportedError if the source takes no patches
-   * @throws LimitExceededError above 1000 patches
+   * @throws LimitExceededError above 1000 patches, and above 4194304 members and elements of one
    */
   patch(patch: Patch, options?: PatchOptions): void;
 }

@@ -51,7 +51,7 @@ export interface Controller<T = unknown> {
    *
    * @throws TypeError for an id that is taken or malformed, an unknown option, and once the controller runs.
    * @throws RangeError for retries, timeouts or backoff out of range.
-   * @throws UnsupportedError for any other kind.
+   * @throws UnsupportedError for any other kind, and for `delete` and `retire` where the source has no finalizers.
    */
   on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
   /**
@@ -291,6 +291,7 @@ class ObjectController<T> implements Controller<T> {
       progress: options.progress ?? createMemoryProgress(),
       handlers: this.#registry.handlers,
       handlerIds: this.#registry.ids,
+      retiringIds: this.#registry.retiringIds,
       recordTtlMs: options.recordTtlMs ?? WEEK_MS,
       finalizer: options.finalizer ?? 'plimsoll.dev/handlers',
       policy: options.policy ?? 'supersede',

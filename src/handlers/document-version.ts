@@ -104,13 +104,14 @@ export class DocumentVersion {
 
   /**
    * Drops what no handler has claimed for longer than `ttlMs`, and notes since when the rest is so (A14'). Who is back
-   * before that goes on where it was.
+   * before that goes on where it was. A sub that is to be retired is claimed by a hook, not by a handler that has none.
    */
-  tidied(handlerIds: ReadonlySet<string>, wallMs: number, ttlMs: number): DocumentVersion {
+  tidied({ handlerIds, retiringIds }: Claims, wallMs: number, ttlMs: number): DocumentVersion {
     const changes: [string, HandlerRecord | undefined][] = [];
     for (const [id, record] of this.#records.entries()) {
       const { absentSinceWallMs, ...rest } = record;
-      const isKnown = handlerIds.has(id.split('/', 1)[0] ?? id);
+      const claims = record.retirement === undefined ? handlerIds : retiringIds;
+      const isKnown = claims.has(id.split('/', 1)[0] ?? id);
       if (isKnown) {
         if (absentSinceWallMs !== undefined) changes.push([id, rest]);
       } else if (absentSinceWallMs === undefined || absentSinceWallMs > wallMs) {
@@ -298,6 +299,13 @@ function retired(record: HandlerRecord | undefined, { args }: PlanEntry): Handle
   // Opened by a version without the hook: all that is known are the args of the plan.
   const tried = record.tried ?? [triedOf(args)];
   return { ...record, tried, retirement: { episode: 0, failures: 0, wakeAtWallMs: 0, delayMs: 0 } };
+}
+
+/** Who is there for the records of an object. */
+export interface Claims {
+  readonly handlerIds: ReadonlySet<string>;
+  /** Of the handlers with a `retire` hook. */
+  readonly retiringIds: ReadonlySet<string>;
 }
 
 /** What is noted beside an attempt that is opened. */

@@ -1,4 +1,5 @@
-import type { SourcePatch } from '../types/source.ts';
+import { BackendError } from '../types/errors.ts';
+import type { SourceObject, SourcePatch } from '../types/source.ts';
 import type { ObjectState } from './object-memory.ts';
 import { type PassDeps, patchObject, readObject } from './pass-deps.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -39,8 +40,16 @@ async function patchOn(
   if (result.type === 'conflict') return readObject(deps, state);
   if (result.type === 'gone') return deps.table.vanish(name, uid);
   const { object } = result;
+  if (isHeldObject(deps, object) !== (change.addFinalizer !== undefined)) {
+    // Asked again at once, it would do the same: the queue waits.
+    throw new BackendError('patch an object', `its source leaves the finalizer ${deps.finalizer} as it was`);
+  }
   deps.counters.patches++;
   deps.table.observe(object, true);
   const isGone = object.deleting && (object.finalizers ?? []).length === 0;
   if (isGone) deps.table.vanish(name, uid);
+}
+
+function isHeldObject({ finalizer }: PassDeps, { finalizers = [] }: SourceObject): boolean {
+  return finalizers.includes(finalizer);
 }

@@ -1,7 +1,13 @@
-import { ClosedError, InvariantError } from '../types/errors.ts';
+import {
+  BackendError,
+  ClosedError,
+  InvariantError,
+  LimitExceededError,
+  UnsupportedError,
+  ValueError,
+} from '../types/errors.ts';
 import type { SourcePatchResult } from '../types/source.ts';
 import { equalData } from './diff.ts';
-import { isSameJob } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import type { OwnWrite, WriteEnd } from './own-write.ts';
 import { type PassDeps, patchObject, readObject } from './pass-deps.ts';
@@ -22,6 +28,7 @@ const CONFLICTS_MAX = 16;
  *      |     --patch, if still N--> patched: the answer is the newest state -> landed
  *      |                            conflict: read, and again
  *      |                            gone -------------------------------------> dropped
+ *      |                            refused for good ---------------------> refused: the call has failed
  *      +----- read <--------------- no answer; if the object is what was to come out: landed; else throw: the queue
  *                                   waits, and all of this is done again
  * ```
@@ -34,31 +41,34 @@ export async function landOwnWrite(deps: PassDeps, state: ObjectState, memory: U
   const write = outcome?.write;
   if (write === undefined || write.hasEnded) return;
   const end = await land(deps, state, memory, write);
-  if (end === 'superseded' && memory.pending === outcome) {
-    memory.pending = undefined;
+  if ((end === 'superseded' || typeof end === 'object') && memory.pending === outcome) {
+    memory.pending = typeof end === 'object' ? { apply: write.refuse(end.error), replans: false } : undefined;
     // It was kept up with an outcome that is none.
     memory.agenda = undefined;
     memory.adoptedOn = undefined;
   }
-  write.end(end);
+  if (typeof end !== 'object') write.end(end);
 }
 
-async function land(deps: PassDeps, state: ObjectState, memory: UidMemory, write: OwnWrite): Promise<WriteEnd> {
+/** As `WriteEnd`, a refusal with its error. */
+type Landing = Exclude<WriteEnd, 'refused'> | { readonly error: unknown };
+
+async function land(deps: PassDeps, state: ObjectState, memory: UidMemory, write: OwnWrite): Promise<Landing> {
   const { ifUnchanged, patches } = write.collected;
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     if (deps.stopped.aborted) throw new ClosedError('patch an object');
     const base = state.newest;
     if (base?.uid !== memory.uid || base.deleting !== write.isDeleting) return 'dropped';
     if (write.hasMade(base)) return 'landed';
-    if (ifUnchanged && !isSameJob(write.job, base)) return 'superseded';
+    if (ifUnchanged && !write.isUnchangedOn(base)) return 'superseded';
     const object = tryApply(base, patches);
     if (object === undefined) return 'superseded';
     if (equalData(object.value, base.object)) return 'landed';
     const result = await send(deps, state, write, base, object.value);
+    if ('error' in result) return result;
     if (result.type === 'patched') {
       deps.counters.patches++;
       memory.guard.isWritten = true;
-      deps.table.observe(result.object, true);
       return 'landed';
     }
     if (result.type === 'gone') deps.table.vanish(state.name, memory.uid);
@@ -75,17 +85,33 @@ async function send(
   write: OwnWrite,
   { uid, resourceVersion }: Snapshot,
   object: unknown,
-): Promise<SourcePatchResult> {
+): Promise<SourcePatchResult | { readonly error: unknown }> {
   const { patches } = write.collected;
+  state.patchSent();
   try {
-    return await patchObject(deps, { name: state.name, uid, resourceVersion, patches });
+    const result = await patchObject(deps, { name: state.name, uid, resourceVersion, patches });
+    // At once: what the watch brings before the answer is taken in, it brings while the patch is on its way.
+    const made = result.type === 'patched' ? result.object : undefined;
+    if (made !== undefined) deps.table.observe(made, true);
+    state.patchEnded((next) => next.resourceVersion === made?.resourceVersion);
+    return result;
   } catch (error) {
+    if (isRefusal(error)) return { error };
     write.doubt = { resourceVersion, object };
     await readObject(deps, state);
     const newest = state.newest;
     if (newest?.uid === uid && write.hasMade(newest)) return { type: 'conflict' };
     throw error;
+  } finally {
+    // Where nobody answered, what the patch was to make is taken for its work.
+    state.patchEnded((next) => write.hasMade(next));
   }
+}
+
+/** The source has said that the patch is not applied, and that to ask again is no use: it is for its handler to know. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof BackendError) return error.permanent && !error.maybeCommitted;
+  return error instanceof ValueError || error instanceof LimitExceededError || error instanceof UnsupportedError;
 }
 
 /** `undefined` where they do not fit. */

@@ -157,12 +157,22 @@ export class UidMemory {
   }
 }
 
+/**
+ * A patch without an answer yet. A watch is often faster than the answer, so whose the state is that follows the one which
+ * was patched, only the answer tells; those after it are somebody else's, since the patch was for that one state.
+ */
+interface SentPatch {
+  readonly base: Snapshot;
+  readonly next: Snapshot | undefined;
+}
+
 /** What a process knows about one name. */
 export class ObjectState {
   readonly name: string;
   newest: Snapshot | undefined;
   memory: UidMemory | undefined;
   running: RunningCall | undefined;
+  #sent: SentPatch | undefined;
   readonly #garbage = new Set<string>();
 
   constructor(name: string) {
@@ -173,10 +183,24 @@ export class ObjectState {
   replace(newest: Snapshot | undefined, isOwn = false): void {
     const before = this.newest;
     if (before !== undefined && newest?.uid === before.uid && this.memory?.uid === before.uid && !isOwn) {
-      this.memory.guard.foreign(before, newest);
+      if (this.#sent?.base === before) this.#sent = { base: before, next: newest };
+      else this.memory.guard.foreign(before, newest);
     }
     this.newest = newest;
     this.running?.reconsider(newest);
+  }
+
+  /** A patch of the newest state is on its way. */
+  patchSent(): void {
+    this.#sent = this.newest && { base: this.newest, next: undefined };
+  }
+
+  /** What became of it is known. `isOwn` says whether it is what made a state. */
+  patchEnded(isOwn: (state: Snapshot) => boolean): void {
+    const sent = this.#sent;
+    this.#sent = undefined;
+    if (sent?.next === undefined || isOwn(sent.next) || this.memory?.uid !== sent.base.uid) return;
+    this.memory.guard.foreign(sent.base, sent.next);
   }
 
   /** Uids whose documents have to go. */

@@ -45,8 +45,9 @@ export interface ControllerOptions<T = unknown> {
    */
   readonly finalizer?: string;
   /**
-   * How long records of handlers that are not registered any more are kept, in ms, in case a version that has them comes
-   * back. They go with the first write for their object after that; `Infinity` keeps them. @default 604800000 (a week)
+   * How long records of handlers that are not registered any more, and of subs whose `retire` hook is not, are kept, in ms,
+   * in case a version that has them comes back. After that they go with the first write for their object of a process that
+   * begins by then; `Infinity` keeps them. @default 604800000 (a week)
    */
   readonly recordTtlMs?: number;
   /** How long `run` waits for running calls, and for a sweep of progress, after its signal, in ms. @default 5000 */

@@ -1,5 +1,6 @@
 import { equalData } from './diff.ts';
-import type { Job } from './jobs.ts';
+import type { DocumentVersion } from './document-version.ts';
+import { isSameJob, type Job, viewOn } from './jobs.ts';
 import type { CollectedPatches } from './patch-collector.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -7,34 +8,57 @@ import type { Snapshot } from './snapshot.ts';
  * - `landed`: the object has the patches, or had their effect already.
  * - `dropped`: the object is gone, or on its way out since the call: nothing is written to it (A11'b).
  * - `superseded`: the patches do not fit the newest state: the call counts for nothing, and is made again (A8').
+ * - `refused`: the source takes no such patch, now or later: the call has failed.
  */
-export type WriteEnd = 'landed' | 'dropped' | 'superseded';
+export type WriteEnd = 'landed' | 'dropped' | 'superseded' | 'refused';
+
+/** What its call hears of a write. */
+export interface WriteHooks {
+  /** Told once, of every end but a refusal. */
+  readonly onEnd: (end: Exclude<WriteEnd, 'refused'>) => void;
+  /** The change to the document in place of the one that waits, for a call whose patches are refused. */
+  readonly onRefusal: (error: unknown) => (doc: DocumentVersion) => DocumentVersion;
+}
 
 /** What a call has asked to be written, on its way into the object. */
 export class OwnWrite {
   readonly job: Job;
   /** The call was one for the deletion of the object. */
   readonly isDeleting: boolean;
+  readonly #content: string | undefined;
   readonly collected: CollectedPatches;
-  readonly #onEnd: (end: WriteEnd) => void;
+  readonly #hooks: WriteHooks;
   /** A patch whose answer got lost, and what the object is if it was applied. */
   doubt: { readonly resourceVersion: string; readonly object: unknown } | undefined;
   #hasEnded = false;
 
-  constructor(job: Job, isDeleting: boolean, collected: CollectedPatches, onEnd: (end: WriteEnd) => void) {
+  /** `snapshot`: the state of the call. */
+  constructor(job: Job, snapshot: Snapshot, collected: CollectedPatches, hooks: WriteHooks) {
     this.job = job;
-    this.isDeleting = isDeleting;
+    this.isDeleting = snapshot.deleting;
+    this.#content = contentOn(snapshot, job);
     this.collected = collected;
-    this.#onEnd = onEnd;
+    this.#hooks = hooks;
   }
 
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  end(end: WriteEnd): void {
+  end(end: Exclude<WriteEnd, 'refused'>): void {
     this.#hasEnded = true;
-    this.#onEnd(end);
+    this.#hooks.onEnd(end);
+  }
+
+  /** Ends it, too. */
+  refuse(error: unknown): (doc: DocumentVersion) => DocumentVersion {
+    this.#hasEnded = true;
+    return this.#hooks.onRefusal(error);
+  }
+
+  /** Whether the handler sees on a state what its call was told. Its digest may say less: a resumption has one for all. */
+  isUnchangedOn(state: Snapshot): boolean {
+    return isSameJob(this.job, state) && contentOn(state, this.job) === this.#content;
   }
 
   /** A patch of which nobody knew has made this state: it is what was to come out, in another version. */
@@ -43,4 +67,9 @@ export class OwnWrite {
     if (doubt === undefined || doubt.resourceVersion === state.resourceVersion) return false;
     return equalData(doubt.object, state.object);
   }
+}
+
+function contentOn(state: Snapshot, job: Job): string | undefined {
+  const view = viewOn(state, job);
+  return view?.content ?? view?.digest;
 }

@@ -30,6 +30,8 @@ export interface PassDeps {
   readonly progress: ProgressStore;
   readonly handlers: readonly Handler[];
   readonly handlerIds: ReadonlySet<string>;
+  /** Of the handlers with a `retire` hook. */
+  readonly retiringIds: ReadonlySet<string>;
   /** How long records of handlers that are no more are kept, in ms (A14'). */
   readonly recordTtlMs: number;
   /** Keeps objects until they are cleaned up (A11'). */

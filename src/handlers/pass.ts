@@ -144,9 +144,17 @@ class Pass {
     const newest = this.#state.newest;
     if (newest !== this.#snapshot || !newest.deleting || !isHeld(this.#deps, newest)) return false;
     if (this.#deps.stopping.aborted || this.#memory.pending !== undefined) return false;
-    if (this.#firstOn(newest) !== undefined) return false;
+    if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest)) return false;
     const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
     return !hasHeld && wakeClockMs === Number.POSITIVE_INFINITY;
+  }
+
+  /**
+   * Nobody knows whether a handler for the deletion is for this state: its filter or its view has a fault. The object is
+   * kept until there is another state, or another version of the program.
+   */
+  #isUnclear(newest: Snapshot): boolean {
+    return this.#deps.handlers.some(({ kind, id }) => kind === 'delete' && newest.hasFault(id));
   }
 
   /**
@@ -286,7 +294,7 @@ class Pass {
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
     // Held to the end: another state has come while the finalizer was to be removed.
-    return newest.deleting && !this.#deps.stopping.aborted ? 'again' : 'idle';
+    return newest.deleting && !this.#isUnclear(newest) && !this.#deps.stopping.aborted ? 'again' : 'idle';
   }
 }
 

@@ -2,6 +2,7 @@ import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
 import type { Patch } from '../types/patch.ts';
 import { checkNames } from './checks.ts';
 import type { PatchOptions } from './context.ts';
+import { checkParts } from './parts.ts';
 import { checkPatch } from './patch.ts';
 import { ownData } from './view.ts';
 
@@ -42,6 +43,7 @@ export class PatchCollector {
       const actual = this.#patches.length + 1;
       throw new LimitExceededError(action, { limit: 'patches', max: PATCHES_MAX, actual });
     }
+    checkParts(action, patch);
     // The form was checked, and a copy has the same.
     this.#patches.push(ownData(action, patch) as Patch);
     this.#ifUnchanged ||= ifUnchanged === true;

@@ -151,14 +151,15 @@ function placeIn(array: readonly unknown[], segment: string, path: readonly stri
   return place;
 }
 
+/** Bytes are one value, like a string: replaced as a whole. */
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isBytes = ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isBytes;
 }
 
 function own(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;
+  if (!isObject(value) && !Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
 function copyOf(value: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -67,6 +67,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
 export class Registry {
   readonly #handlers: Handler[] = [];
   readonly #ids = new Set<string>();
+  readonly #retiringIds = new Set<string>();
   readonly #backoff: Backoff;
   readonly #canHold: boolean;
 
@@ -83,6 +84,11 @@ export class Registry {
 
   get ids(): ReadonlySet<string> {
     return this.#ids;
+  }
+
+  /** Of the handlers with a `retire` hook. */
+  get retiringIds(): ReadonlySet<string> {
+    return this.#retiringIds;
   }
 
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
@@ -129,6 +135,7 @@ export class Registry {
       retire: options.retire as Handler['retire'],
     });
     this.#ids.add(options.id);
+    if (options.retire !== undefined) this.#retiringIds.add(options.id);
   }
 }
 

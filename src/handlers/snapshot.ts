@@ -90,6 +90,11 @@ export class Snapshot {
     return this.#faults.get(id);
   }
 
+  /** Whether there was an error, of whatever kind. */
+  hasFault(id: string): boolean {
+    return this.#faults.has(id);
+  }
+
   #makeView(handler: Handler): View | undefined {
     if (!this.#isUnfiltered && handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
@@ -123,6 +128,7 @@ function digested(view: View | undefined, { kind, version }: Handler, process: s
       return view.value;
     },
     digest: digest ?? `${view.digest}@${version}`,
+    content: view.digest,
   };
 }
 

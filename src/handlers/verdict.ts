@@ -1,8 +1,10 @@
 import { invariant } from '../types/invariant.ts';
+import type { DocumentVersion } from './document-version.ts';
 import { type Job, viewOn } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { attemptAfter, type CallResult, type Outcome, outcomeOf, type RetryPolicy } from './outcome.ts';
 import { OwnWrite } from './own-write.ts';
+import { checkParts } from './parts.ts';
 import type { PassDeps } from './pass-deps.ts';
 import { applyPatches } from './patch.ts';
 import type { CollectedPatches, PatchCollector } from './patch-collector.ts';
@@ -40,7 +42,9 @@ export function judge(
   collector: PatchCollector,
 ): Verdict {
   const { deps, state, memory, job, snapshot } = execution;
-  const collected = collector.close();
+  const asked = collector.close();
+  // A call that took too long had perhaps more to say: its patches are refused together with its result (A7').
+  const collected = state.running?.isLate === true ? NO_PATCHES : asked;
   const patching = patch(execution, result, collected);
   const outcome = outcomeOf(patching.result, attempt, policy, deps.random);
   if (outcome.kind === 'superseded' && state.running?.superseded === true) memory.spared.add(job.id);
@@ -50,9 +54,35 @@ export function judge(
   if (outcome.kind === 'superseded') return { outcome, after: undefined, seen: snapshot, write: undefined };
   const seen = patched ?? snapshot;
   const after = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
-  const tell = (kind: string): void => report(execution, kind === 'superseded' ? { kind } : outcome);
-  const write = patched === undefined ? undefined : new OwnWrite(job, snapshot.deleting, collected, tell);
+  const write =
+    patched === undefined
+      ? undefined
+      : new OwnWrite(job, snapshot, collected, {
+          onEnd: (end) => report(execution, end === 'superseded' ? { kind: end } : outcome),
+          onRefusal: (error) => refusalOf(execution, error, outcome, attempt, policy),
+        });
   return { outcome, after, seen, write };
+}
+
+const NO_PATCHES: CollectedPatches = Object.freeze({ patches: [], ifUnchanged: false });
+
+/** What becomes of a call whose patches are refused: as where they do not fit, it fails, if it has not failed by itself. */
+function refusalOf(
+  execution: Execution,
+  error: unknown,
+  judged: Exclude<Outcome, { kind: 'superseded' }>,
+  attempt: Attempt,
+  policy: RetryPolicy,
+): (doc: DocumentVersion) => DocumentVersion {
+  const { deps, memory, job, snapshot } = execution;
+  deps.logger.warn(`The patches of "${job.id}" are refused`, { ...naming(snapshot), error });
+  const failed =
+    judged.kind === 'ok' ? outcomeOf({ ok: false, error, aborted: false }, attempt, policy, deps.random) : judged;
+  invariant(failed.kind !== 'superseded', `the patches of "${job.id}" were written for a call that counts for nothing`);
+  const after = attemptAfter(attempt, failed, job.digest, deps.clock.wallTime());
+  const episode = memory.doc?.record(job.id)?.episode ?? 0;
+  report(execution, failed);
+  return (doc) => doc.settleAttempt(job.id, episode, job.digest, after);
 }
 
 /**
@@ -66,7 +96,9 @@ function patch(
 ): { readonly result: CallResult; readonly patched: Snapshot | undefined } {
   if (patches.length === 0) return { result, patched: undefined };
   try {
-    return { result, patched: snapshot.patched(applyPatches(snapshot.object, patches)) };
+    const object = applyPatches(snapshot.object, patches);
+    checkParts(`apply the patches of "${job.id}"`, object);
+    return { result, patched: snapshot.patched(object) };
   } catch (error) {
     if (result.ok) return { result: { ok: false, error, aborted: false }, patched: undefined };
     deps.logger.warn(`Cannot apply the patches of "${job.id}", which has failed`, { ...naming(snapshot), error });

@@ -20,6 +20,8 @@ export interface View {
   /** Frozen JSON data; `undefined` where there is nothing. */
   readonly value: unknown;
   readonly digest: string;
+  /** The digest of the value, where `digest` is something else: for handlers that are called once, whatever they see. */
+  readonly content?: string;
 }
 
 /** How handlers without `field` and `select` see an object. Throws what `view` or the hasher throws. */

@@ -1,4 +1,5 @@
 import type { ClassicWriterLeaseOptions } from '../types/writer-lease.ts';
+import { checkMethods, checkNames, checkOptional } from './writer-checks.ts';
 
 const ACTION = 'create a writer lease';
 
@@ -24,11 +25,11 @@ const NAMES: ReadonlySet<string> = new Set([...Object.keys(DEFAULTS), 'strategy'
  * lease shorter than the base of its backoff, a factor below 1, a share outside 0 to 1, steps or keys that are no counts.
  */
 export function resolveClassicOptions(options: ClassicWriterLeaseOptions): Numbers {
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError(`Cannot ${ACTION}: the options are not an object`);
-  for (const name of Object.keys(options)) {
-    if (!NAMES.has(name)) throw new TypeError(`Cannot ${ACTION}: unknown option ${name} of strategy 'classic'`);
-  }
+  checkNames(`${ACTION} of strategy 'classic'`, options, NAMES);
+  const { clock, random, logger } = options;
+  checkOptional(ACTION, 'random', random, 'function');
+  if (clock !== undefined) checkMethods(ACTION, 'clock', clock, ['now', 'wallTime', 'after']);
+  if (logger !== undefined) checkMethods(ACTION, 'logger', logger, ['debug', 'info', 'warn', 'error']);
   const numberOf = (name: keyof Numbers, min: number, max: number): number => {
     const value = options[name] ?? DEFAULTS[name];
     if (typeof value !== 'number')

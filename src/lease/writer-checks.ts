@@ -60,7 +60,9 @@ export function checkMethods(action: string, name: string, value: unknown, metho
 export function tell(call: () => unknown, onError: (error: unknown) => void): void {
   try {
     const result = call();
-    if (result instanceof Promise) result.catch(onError);
+    if (typeof (result as { then?: unknown } | null | undefined)?.then === 'function') {
+      Promise.resolve(result).then(undefined, onError);
+    }
   } catch (error) {
     onError(error);
   }

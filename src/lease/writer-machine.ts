@@ -6,7 +6,7 @@ import { tell } from './writer-checks.ts';
 import { HeldBack } from './writer-held-back.ts';
 import type { WriterKey } from './writer-key.ts';
 import { FALLBACKS, WriterMoves, type WriterParts } from './writer-moves.ts';
-import { WriterSightings } from './writer-sightings.ts';
+import { WriterObservations } from './writer-observations.ts';
 import { wish } from './writer-view.ts';
 
 /**
@@ -24,7 +24,7 @@ import { wish } from './writer-view.ts';
 export class WriterMachine {
   readonly #parts: WriterParts;
   readonly #moves: WriterMoves;
-  readonly #sightings: WriterSightings;
+  readonly #observations: WriterObservations;
   readonly #answers: WriterAnswers;
   readonly #timer: DueTimer;
   readonly #heldBack = new HeldBack();
@@ -37,7 +37,7 @@ export class WriterMachine {
   constructor(parts: WriterParts) {
     this.#parts = parts;
     this.#moves = new WriterMoves(parts);
-    this.#sightings = new WriterSightings(parts, this.#moves);
+    this.#observations = new WriterObservations(parts, this.#moves);
     this.#answers = new WriterAnswers(parts, this.#moves);
     this.#timer = new DueTimer({
       clock: parts.settings.clock,
@@ -77,7 +77,7 @@ export class WriterMachine {
     const key = keys.make(name);
     if (key === undefined) return;
     const now = settings.clock.now();
-    this.#sightings.see(key, observation, now);
+    this.#observations.see(key, observation, now);
     if (this.#call !== undefined && this.#call.target === key && key.place === 'idle') this.#abandonRead();
     this.#goOn(now);
   }
@@ -244,7 +244,7 @@ export class WriterMachine {
   #lookAtHeldBack(call: WriterCall, now: number): void {
     for (const observation of this.#heldBack.take()) {
       const key = this.#parts.keys.get(call.key);
-      if (key !== undefined) this.#sightings.see(key, observation, now);
+      if (key !== undefined) this.#observations.see(key, observation, now);
     }
   }
 

@@ -1,3 +1,4 @@
+import { checkMethods } from '../handlers/checks.ts';
 import { equalData } from '../handlers/diff.ts';
 import { deepFreeze } from '../handlers/freeze.ts';
 import { applyPatches } from '../handlers/patch.ts';
@@ -85,7 +86,8 @@ export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
 /**
  * Makes a {@link MemoryObjectSource}.
  *
- * @throws TypeError for an unknown option or fault
+ * @throws TypeError for an unknown option or fault, and one of the wrong type
+ * @throws RangeError for a rate that is not from 0 to 1, and a time or history below 0
  * @example
  * ```ts
  * import { createObjectSource, createSeededRandom, createVirtualClock } from 'plimsoll/testing';
@@ -96,26 +98,36 @@ export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
  * ```
  */
 export function createObjectSource<T = unknown>(options: MemoryObjectSourceOptions): MemoryObjectSource<T> {
-  checkKitOptions(options, ['clock', 'random', 'faults', 'historyMax'], 'make an object source');
+  const action = 'make an object source';
+  checkKitOptions(options, ['clock', 'random', 'faults', 'historyMax'], action);
+  checkMethods(action, 'clock', options.clock, ['now', 'after']);
+  if (typeof options.random !== 'function') {
+    throw new TypeError(`Cannot ${action}: random is of type ${typeof options.random}, not a function`);
+  }
+  checkRange(action, 'historyMax', options.historyMax, Number.POSITIVE_INFINITY);
   return new MemorySource<T>(options);
 }
 
+const RATES = ['dropRate', 'duplicateRate', 'staleListRate', 'readErrorRate', 'patchErrorRate'] as const;
+const TIMES = ['delayMsMax', 'readDelayMsMax', 'patchDelayMsMax'] as const;
+
 function checkFaults(faults: ObjectSourceFaults): ObjectSourceFaults {
-  checkKitOptions(
-    faults,
-    [
-      'dropRate',
-      'duplicateRate',
-      'delayMsMax',
-      'staleListRate',
-      'readErrorRate',
-      'readDelayMsMax',
-      'patchErrorRate',
-      'patchDelayMsMax',
-    ],
-    'set the faults of an object source',
-  );
+  const action = 'set the faults of an object source';
+  checkKitOptions(faults, [...RATES, ...TIMES], action);
+  for (const name of RATES) checkRange(action, name, faults[name], 1);
+  for (const name of TIMES) checkRange(action, name, faults[name], Number.MAX_SAFE_INTEGER);
   return faults;
+}
+
+/** Refuses what is no number from 0 to `max`. */
+function checkRange(action: string, name: string, value: unknown, max: number): void {
+  if (value === undefined) return;
+  if (typeof value !== 'number') {
+    throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof value}, not a number`);
+  }
+  if (!(value >= 0 && value <= max)) {
+    throw new RangeError(`Cannot ${action}: ${name} must be from 0 to ${max}, got ${value}`);
+  }
 }
 
 const NOBODY: readonly string[] = Object.freeze([]);

@@ -4,14 +4,14 @@ export interface SimulatorCounts {
   writes: number;
   conflicts: number;
   errors: number;
-  noops: number;
+  unchanged: number;
   reads: number;
   deliveries: number;
   takeovers: number;
 }
 
 export function newCounts(): SimulatorCounts {
-  return { attempts: 0, writes: 0, conflicts: 0, errors: 0, noops: 0, reads: 0, deliveries: 0, takeovers: 0 };
+  return { attempts: 0, writes: 0, conflicts: 0, errors: 0, unchanged: 0, reads: 0, deliveries: 0, takeovers: 0 };
 }
 
 /** Who leads, as each replica believes: kept up to date piece of work by piece of work. */

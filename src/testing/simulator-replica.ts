@@ -113,7 +113,7 @@ export class SimulatorReplica {
     const seen = this.#newest(key);
     const wanted = this.#wanted(key, seen.spec);
     if (seen.value === wanted) {
-      counts.noops++;
+      counts.unchanged++;
       return 'unchanged';
     }
     counts.attempts++;

@@ -65,7 +65,7 @@ export interface SimulatorStats {
   /** Writes that failed otherwise, those without an answer included. */
   readonly errors: number;
   /** Calls of `work` that found nothing to write. */
-  readonly noops: number;
+  readonly unchanged: number;
   readonly reads: number;
   readonly deliveries: number;
   /** How often a replica became leader. */

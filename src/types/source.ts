@@ -36,7 +36,9 @@ export interface ObjectSource<T = unknown> {
   /**
    * Changes an object, if it is still the one that `patch` names and as old as that says; what handlers write by
    * `ctx.patch`. The answer is a state like any other, and the newest one. A patch that changes nothing may be answered
-   * with the state there is. Rejects where nobody knows whether it was applied, and where it is refused.
+   * with the state there is. Rejects where nobody knows whether it was applied, and where it is refused: then it is sent
+   * again, except for a refusal for good, which fails the call that asked for it: a `BackendError` that is `permanent` and
+   * not `maybeCommitted`, a `ValueError`, a `LimitExceededError` or an `UnsupportedError`.
    * @default the source cannot be written to
    */
   patch?(patch: SourcePatch, options: SignalOptions): Promise<SourcePatchResult<T>>;

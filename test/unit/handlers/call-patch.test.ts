@@ -159,7 +159,8 @@ describe('the patch of a call', () => {
     await life.settle();
     await world.clock.advance(2000);
     expect(late).toMatchObject({ name: 'TypeError', message: 'Cannot patch the object of "h": the call is over' });
-    expect(world.source.objects[0]?.object.status).toEqual({ early: 1 });
+    expect(world.source.objects[0]?.object.status).toBeUndefined();
+    expect(life.controller.state('o')?.handlers).toMatchObject([{ state: 'failed', attempts: 1 }]);
     await life.stop();
   });
 

@@ -77,6 +77,22 @@ describe('JSON patches (RFC 6902)', () => {
   });
 });
 
+describe('bytes in an object', () => {
+  const bytes = new Uint8Array([1, 2]);
+
+  it('are one value: replaced by a merge patch, whole, and no place of a JSON patch', () => {
+    expect(applyPatches({ bytes }, [{ bytes: { x: 1 } }])).toEqual({ bytes: { x: 1 } });
+    expect(applyPatches(bytes, [{ x: 1 }])).toEqual({ x: 1 });
+    expect(applyPatches({ bytes }, [{ y: 1 }])).toEqual({ bytes, y: 1 });
+    for (const path of ['/bytes/0', '/bytes/x']) {
+      expect(() => applyPatches({ bytes }, [[{ op: 'add', path, value: 1 }]])).toThrow(
+        '/bytes is no object and no array',
+      );
+      expect(() => applyPatches({ bytes }, [[{ op: 'remove', path }]])).toThrow(`${path} is not there`);
+    }
+  });
+});
+
 describe('the form of a patch', () => {
   it.each<[unknown, string]>([
     [null, 'the patch is null'],

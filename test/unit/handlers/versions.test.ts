@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { RetireContext } from '../../../src/handlers/context.ts';
 import type { Controller } from '../../../src/handlers/controller.ts';
 import type { ControllerOptions, HandlerOptions } from '../../../src/handlers/options.ts';
+import { TemporaryError } from '../../../src/types/errors.ts';
 import { createWorld, type Thing } from './harness.ts';
 
 /** A world in which versions of a program follow one another. */
@@ -210,6 +212,47 @@ describe("handlers that are gone (A14')", () => {
       await version([stays], () => put(world, { a, b: 1 }), { recordTtlMs });
     }
     expect(await records()).toEqual(['stays']);
+  });
+
+  it('a hook: the subs that wait for it stay as long, and are retired if it is back by then', async () => {
+    const { world, version } = setUp();
+    const retired: string[] = [];
+    let fails = true;
+    const parent = (hasHook: boolean) => (controller: Controller<Thing>) => {
+      const retire = (ctx: RetireContext<Thing>): void => {
+        if (fails) throw new TemporaryError('later', { delayMs: 1e9 });
+        retired.push(ctx.id);
+      };
+      controller.on('change', { id: 'p', field: 'spec', ...(hasHook ? { retire } : {}) }, (ctx) => {
+        for (const id of Object.keys(ctx.new as object)) ctx.sub(id, {}, () => {});
+      });
+    };
+    const records = async () => Object.keys((await world.progress.get('uid-1'))?.records ?? {}).sort();
+    put(world, { a: 1, b: 1 });
+    let life = await world.start(parent(true));
+    await life.settle();
+    put(world, { a: 1 });
+    await world.clock.advance(1000);
+    await life.stop();
+    fails = false;
+    await version([parent(false)], () => put(world, { a: 2 }), ttl);
+    expect([await records(), retired]).toEqual([['p', 'p/a', 'p/b'], []]);
+    life = await world.start(parent(true), ttl);
+    await world.clock.advance(1e9);
+    await life.stop();
+    expect([await records(), retired]).toEqual([['p', 'p/a'], ['b']]);
+
+    fails = true;
+    put(world, { a: 2, b: 2 });
+    life = await world.start(parent(true), ttl);
+    await life.settle();
+    put(world, { a: 2 });
+    await world.clock.advance(1000);
+    await life.stop();
+    await version([parent(false)], () => put(world, { a: 3 }), ttl);
+    await world.clock.advance(70_000);
+    await version([parent(false)], () => put(world, { a: 4 }), ttl);
+    expect([await records(), retired]).toEqual([['p', 'p/a'], ['b']]);
   });
 
   it('a clock that was set back makes them stay longer, not shorter', async () => {

@@ -11,6 +11,7 @@ function wrong<T>(value: unknown): T {
 }
 
 const nothing = (): void => {};
+const seams = { list: nothing, watch: nothing, get: nothing, compare: nothing };
 
 function controllerWith(options: object) {
   return createController<Thing>({ source: createWorld().source, ...options });
@@ -26,6 +27,13 @@ describe('createController refuses', () => {
       'a source without get',
       { source: { list: nothing, watch: nothing, compare: nothing } },
       'source has no method get',
+    ],
+    ['a patch that is no function', { source: { ...seams, patch: 5 } }, 'patch of the source is of type number'],
+    ['an owner that is no function', { source: { ...seams, owns: true } }, 'owns of the source is of type boolean'],
+    [
+      'finalizers by name',
+      { source: { ...seams, hasFinalizers: 'f' } },
+      'hasFinalizers of the source is of type string',
     ],
     ['a progress store that lacks a method', { progress: { get: nothing } }, 'progress has no method compareAndSet'],
     ['an essence that is a function', { essence: nothing }, 'essence is not an object'],

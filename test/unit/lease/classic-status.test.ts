@@ -221,6 +221,9 @@ describe('the calls of the classic strategy', () => {
     expect(make({ keysMax: 0 })).toThrow(RangeError);
     expect(make({ retryMs: '3' })).toThrow(TypeError);
     expect(make({ capMs: 15_000 })).toThrow(/unknown option capMs/);
+    expect(make({ clock: {} })).toThrow(/clock has no method now/);
+    expect(make({ logger: { debug: () => {} } })).toThrow(/logger has no method info/);
+    expect(make({ random: 0.5 })).toThrow(/random is of type number, allowed is a function/);
     expect(() => rig().lease.try('a', JSON.parse('{"revision":1}'))).toThrow(TypeError);
     expect(() => rig().lease.try('a', { revision: -1, work: () => 'unchanged' })).toThrow(RangeError);
   });

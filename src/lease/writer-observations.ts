@@ -15,7 +15,7 @@ import { compareSeen, type Flags, wish } from './writer-view.ts';
  *
  * Not for a key whose write is under way: its observations are held back until the answer is there (WL19).
  */
-export class WriterSightings {
+export class WriterObservations {
   readonly #parts: WriterParts;
   readonly #moves: WriterMoves;
   readonly #flags: Flags = { revision: 0, satisfied: false, changed: false, satisfiedBefore: false };
