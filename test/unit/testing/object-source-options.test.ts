@@ -20,7 +20,7 @@ describe('createObjectSource refuses', () => {
     expect(() => make(options)).toThrow(message);
   });
 
-  it.each([
+  it.each<readonly [string, object]>([
     ['a history below 0', { historyMax: -1 }],
     ['a history that is NaN', { historyMax: Number.NaN }],
     ...['dropRate', 'duplicateRate', 'staleListRate', 'readErrorRate', 'patchErrorRate'].flatMap((name) =>
