@@ -28,7 +28,9 @@ export async function main(args: readonly string[], host: Host): Promise<number>
   }
   const cells = writerLeaseCells(options);
   if (cells.length === 0) {
-    host.progress(`Cannot run the simulation: no cell fits --cells ${options.cells.join(',')}; --help says what it takes\n`);
+    host.progress(
+      `Cannot run the simulation: no cell fits --cells ${options.cells.join(',')}; --help says what it takes\n`,
+    );
     return 2;
   }
   const startedAt = host.nowMs();
