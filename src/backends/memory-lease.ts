@@ -1,4 +1,5 @@
 import type { KeepAlive } from '../lease/keep-alive.ts';
+import { Renewals } from '../lease/renewals.ts';
 import { checkFlag, checkOptions, NO_OPTIONS, SIGNAL_NAMES, TTL_NAMES } from '../store/checks.ts';
 import { LossSignal } from '../store/loss-signal.ts';
 import { LeaseNotFoundError } from '../types/errors.ts';
@@ -27,8 +28,7 @@ export class MemoryLease implements Lease {
   readonly ttlMs: number;
   readonly #calls: LeaseCalls;
   readonly #lost = new LossSignal();
-  /** One for each `keepAlive` that was asked for. */
-  #renewals: KeepAlive[] = [];
+  readonly #renewals = new Renewals();
 
   constructor(id: LeaseId, ttlMs: number, calls: LeaseCalls) {
     this.id = id;
@@ -75,14 +75,13 @@ export class MemoryLease implements Lease {
 
   /** Ends with the lease. One that is gone has none. */
   addRenewals(renewals: KeepAlive): void {
-    if (this.#lost.loss === undefined) this.#renewals.push(renewals);
+    if (this.#lost.loss === undefined) this.#renewals.add(renewals);
     else renewals.stop();
   }
 
   /** Aborts the signal later, never inside the call that took the lease (M8). */
   lose(reason: unknown): void {
     this.#lost.lose(reason);
-    for (const renewals of this.#renewals) renewals.stop();
-    this.#renewals = [];
+    this.#renewals.stop();
   }
 }

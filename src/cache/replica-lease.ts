@@ -1,4 +1,5 @@
 import type { KeepAlive } from '../lease/keep-alive.ts';
+import { Renewals } from '../lease/renewals.ts';
 import { checkFlag, checkOptions, NO_OPTIONS, SIGNAL_NAMES, TTL_NAMES } from '../store/checks.ts';
 import type { WriteCall } from '../store/engine.ts';
 import { LossSignal } from '../store/loss-signal.ts';
@@ -45,8 +46,7 @@ export class ReplicaLease implements Lease {
   #deadline = 0;
   #cancel: (() => void) | undefined;
   #isGone = false;
-  /** One for each `keepAlive` that was asked for. */
-  #renewals: KeepAlive[] = [];
+  readonly #renewals = new Renewals();
   #isSession = false;
 
   constructor(id: LeaseId, ttlMs: number, calls: ReplicaLeaseCalls, clock: Clock) {
@@ -99,7 +99,7 @@ export class ReplicaLease implements Lease {
   /** Ends with the lease. One that is gone has none. */
   addRenewals(renewals: KeepAlive): void {
     if (this.#isGone) renewals.stop();
-    else this.#renewals.push(renewals);
+    else this.#renewals.add(renewals);
   }
 
   /** `ttlMs` is what the answer to the question of `sentAt` said. The answer to a later question may have come before. */
@@ -116,8 +116,7 @@ export class ReplicaLease implements Lease {
   gone(): void {
     this.#isGone = true;
     this.#disarm();
-    for (const renewals of this.#renewals) renewals.stop();
-    this.#renewals = [];
+    this.#renewals.stop();
   }
 
   lose(reason: unknown): void {

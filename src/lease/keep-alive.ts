@@ -52,9 +52,13 @@ export class KeepAlive {
     this.#unlisten = options.signal === undefined ? () => {} : onAbort(options.signal, () => this.stop());
   }
 
+  get isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
   /** No renewal begins any more; one that is under way is given up. May be called again. */
   stop(): void {
-    if (this.#stopped.signal.aborted) return;
+    if (this.isStopped) return;
     this.#stopped.abort();
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -94,7 +98,7 @@ export class KeepAlive {
       giveUp();
       this.#attempt = undefined;
     }
-    if (!this.#stopped.signal.aborted) this.#wait();
+    if (!this.isStopped) this.#wait();
   }
 }
 
