@@ -5,11 +5,30 @@ import { readFlags, readInteger } from './bad-command.ts';
 import { type MutantResult, runStryker } from './stryker.ts';
 import { formatSurvivor, isSame, type ListedSurvivor, parseSurvivors, type Survivor, survivorOf } from './survivors.ts';
 
-const FILES = ['src/store/**/*.ts', 'src/watch/**/*.ts', 'src/lease/**/*.ts', 'src/types/lease-id.ts'];
+/** The store with its watches and its leases; locks and writer leases, in the same folder as these, have another proof. */
+const FILES = [
+  'src/store/**/*.ts',
+  'src/watch/**/*.ts',
+  'src/lease/lessor.ts',
+  'src/lease/lease-walk.ts',
+  'src/lease/expiry-queue.ts',
+  'src/lease/due-timer.ts',
+  'src/lease/keep-alive.ts',
+  'src/lease/renewals.ts',
+  'src/types/lease-id.ts',
+];
 const TESTS = [
   'test/unit/store/**/*.test.ts',
   'test/unit/watch/**/*.test.ts',
-  'test/unit/lease/**/*.test.ts',
+  'test/unit/lease/due-timer.test.ts',
+  'test/unit/lease/expiry-queue.test.ts',
+  'test/unit/lease/lease-id.test.ts',
+  'test/unit/lease/lessor*.test.ts',
+  'test/unit/lease/renewals.test.ts',
+  // What a store hands on to locks and elections, and what keeps a lease alive.
+  'test/unit/lock/session.test.ts',
+  'test/unit/lock/mutex.test.ts',
+  'test/unit/lock/election.test.ts',
   // A replica is the only user of some parts of the store: checks of what a backend sent, for instance.
   'test/unit/cache/**/*.test.ts',
   'test/mutants/cases.test.ts',
