@@ -41,7 +41,9 @@ export class KeepAlive {
   readonly #stopped = new AbortController();
   #ttlMs: number;
   #failures = 0;
+  /** The last renewal, which may be over. */
   #attempt: AbortController | undefined;
+  /** Of the last wait; harmless once that has ended. */
   #cancelTimer: (() => void) | undefined;
   readonly #unlisten: () => void;
 
@@ -58,10 +60,8 @@ export class KeepAlive {
 
   /** No renewal begins any more; one that is under way is given up. May be called again. */
   stop(): void {
-    if (this.isStopped) return;
     this.#stopped.abort();
     this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
     this.#attempt?.abort();
     // A signal that had aborted already stops it from inside the constructor.
     queueMicrotask(() => this.#unlisten());
@@ -69,25 +69,19 @@ export class KeepAlive {
 
   #wait(): void {
     const { clock, random } = this.#options;
-    this.#cancelTimer = clock.after(this.#delayMs(random), () => {
-      this.#cancelTimer = undefined;
-      void this.#renew();
-    });
+    this.#cancelTimer = clock.after(this.#delayMs(random), () => void this.#renew());
   }
 
   #delayMs(random: Random): number {
-    const share = (of: number) => Math.max(1, this.#ttlMs * of);
-    const [baseMs, maxMs] =
-      this.#failures === 0
-        ? [share(INTERVAL_SHARE), share(INTERVAL_SHARE)]
-        : [share(RETRY_BASE_SHARE), share(RETRY_MAX_SHARE)];
-    return backoffDelayMs(Math.max(0, this.#failures - 1), { baseMs, maxMs, factor: 2, jitter: JITTER }, random);
+    const [base, max] = this.#failures === 0 ? [INTERVAL_SHARE, INTERVAL_SHARE] : [RETRY_BASE_SHARE, RETRY_MAX_SHARE];
+    const backoff = { baseMs: this.#ttlMs * base, maxMs: this.#ttlMs * max, factor: 2, jitter: JITTER };
+    return backoffDelayMs(Math.max(0, this.#failures - 1), backoff, random);
   }
 
   async #renew(): Promise<void> {
     const attempt = new AbortController();
     this.#attempt = attempt;
-    const giveUp = this.#options.clock.after(Math.max(1, this.#ttlMs * INTERVAL_SHARE), () => attempt.abort());
+    const giveUp = this.#options.clock.after(this.#ttlMs * INTERVAL_SHARE, () => attempt.abort());
     try {
       this.#ttlMs = (await this.#options.renew(attempt.signal)).ttlMs;
       this.#failures = 0;
@@ -96,7 +90,6 @@ export class KeepAlive {
       this.#failures = Math.min(this.#failures + 1, FAILURES_MAX);
     } finally {
       giveUp();
-      this.#attempt = undefined;
     }
     if (!this.isStopped) this.#wait();
   }

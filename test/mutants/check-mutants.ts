@@ -22,6 +22,7 @@ const TESTS = [
   'test/unit/watch/**/*.test.ts',
   'test/unit/lease/due-timer.test.ts',
   'test/unit/lease/expiry-queue.test.ts',
+  'test/unit/lease/keep-alive.test.ts',
   'test/unit/lease/lease-id.test.ts',
   'test/unit/lease/lessor*.test.ts',
   'test/unit/lease/renewals.test.ts',
@@ -29,6 +30,7 @@ const TESTS = [
   'test/unit/lock/session.test.ts',
   'test/unit/lock/mutex.test.ts',
   'test/unit/lock/election.test.ts',
+  'test/unit/lock/election-resume.test.ts',
   // A replica is the only user of some parts of the store: checks of what a backend sent, for instance.
   'test/unit/cache/**/*.test.ts',
   'test/mutants/cases.test.ts',

@@ -163,6 +163,7 @@ describe('keys', () => {
     expect([move(lessor, 'x', undefined, '1'), move(lessor, 'y', undefined, '1')]).toEqual([false, false]);
     expect([move(lessor, 'x', '1', '2'), move(lessor, 'y', '1', undefined)]).toEqual([false, false]);
     expect([lessor.keys(a), lessor.keys(b), lessor.size]).toEqual([[], ['x'], 2]);
+    expect([lessor.keyCount(a), lessor.keyCount(b)]).toEqual([0, 1]);
   });
 
   it('are forgotten with their lease, also when its id is used again', () => {
@@ -170,7 +171,7 @@ describe('keys', () => {
     const old = lessor.grant(10, '1', GRANT);
     lessor.attach('1', 'x');
     lessor.remove('1');
-    expect([lessor.keys(old), lessor.detach('1', 'x')]).toEqual([[], false]);
+    expect([lessor.keys(old), lessor.keyCount(old), lessor.detach('1', 'x')]).toEqual([[], 0, false]);
     expect(lessor.keys(lessor.grant(10, '1', GRANT))).toEqual([]);
   });
 
