@@ -5,7 +5,8 @@
  * @module
  */
 import { coreModule } from './core/module.ts';
-import { createEssenceHasherWith, type EssenceHasher, type EssenceHasherOptions } from './core/essence-hasher.ts';
+import { createEssenceHasherWith, type EssenceHasher } from './core/essence-hasher.ts';
+import type { EssenceHasherOptions } from './core/essence-options.ts';
 
 export { type OpenStoreOptions, openStore } from './open-store.ts';
 export { bytesCodec, jsonCodec, textCodec } from './store/codecs.ts';
@@ -32,7 +33,8 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
   return createEssenceHasherWith(coreModule(), options);
 }
 
-export type { EssenceHasher, EssenceHasherOptions } from './core/essence-hasher.ts';
+export type { EssenceHasher } from './core/essence-hasher.ts';
+export type { EssenceHasherOptions, EssenceList, EssenceRuleOptions } from './core/essence-options.ts';
 export type {
   CallContext,
   HandlerContext,
