@@ -34,7 +34,7 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
 }
 
 export type { EssenceHasher } from './core/essence-hasher.ts';
-export type { EssenceHasherOptions, EssenceList, EssenceRuleOptions } from './core/essence-options.ts';
+export type { EssenceHasherOptions, EssenceList, EssenceRuleOptions, UnmatchedRule } from './core/essence-options.ts';
 export type {
   CallContext,
   HandlerContext,

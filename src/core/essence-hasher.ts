@@ -1,5 +1,6 @@
 import { type DigestScheme, digestScheme } from './digest-scheme.ts';
 import { KindTable } from './essence-kinds.ts';
+import { RuleMatches } from './essence-matches.ts';
 import { type CheckedOptions, type CheckedRules, checkOptions, type EssenceHasherOptions } from './essence-options.ts';
 import { compileAll, RuleSet } from './essence-rule-set.ts';
 import { schemaText } from './essence-schema.ts';
@@ -59,6 +60,7 @@ class RulesHasher implements EssenceHasher {
   readonly #general: RuleSet;
   /** `undefined` where there are no kinds: most hashers do not look at the kind of an object. */
   readonly #kinds: KindTable<CheckedRules, RuleSet> | undefined;
+  readonly #matches: RuleMatches | undefined;
   #schemaId: string | undefined;
 
   constructor(module: WebAssembly.Module, scheme: DigestScheme, options: CheckedOptions) {
@@ -66,6 +68,7 @@ class RulesHasher implements EssenceHasher {
     this.#options = options;
     this.#tag = scheme.tag;
     this.#general = new RuleSet(module, scheme, options);
+    if (options.onUnmatched !== undefined) this.#matches = new RuleMatches(options, options.onUnmatched);
     if (options.kinds.length === 0) return;
     const make = (rules: readonly CheckedRules[]): RuleSet => new RuleSet(module, scheme, options, [...rules, options]);
     this.#kinds = new KindTable(options.kinds, make);
@@ -79,7 +82,10 @@ class RulesHasher implements EssenceHasher {
   }
 
   digest(valueOrJsonBytes: unknown): string {
-    return this.#rulesFor(valueOrJsonBytes).digest(valueOrJsonBytes, 'digest the value');
+    const digest = this.#rulesFor(valueOrJsonBytes).digest(valueOrJsonBytes, 'digest the value');
+    // Not before: what is no JSON has been refused.
+    if (this.#matches !== undefined && !this.#matches.isOver) this.#matches.look(parsed(valueOrJsonBytes));
+    return digest;
   }
 
   canonicalize(valueOrJsonBytes: unknown): string {

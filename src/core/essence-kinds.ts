@@ -33,6 +33,11 @@ export function kindOf(value: unknown): { readonly apiVersion: string; readonly 
   return typeof apiVersion === 'string' && typeof kind === 'string' ? { apiVersion, kind } : undefined;
 }
 
+/** Whether the pattern is one of the object's. */
+export function isOfKind(value: unknown, pattern: KindPattern): boolean {
+  return candidates(value).includes(pattern);
+}
+
 /** What was made for each pattern, and for each set of patterns that some object matches. */
 export class KindTable<Rules, Made> {
   readonly #rules: ReadonlyMap<KindPattern, Rules>;

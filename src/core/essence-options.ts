@@ -29,6 +29,12 @@ export interface EssenceHasherOptions extends EssenceRuleOptions {
    */
   readonly checkNormalise?: 'sampled' | 'always';
   /**
+   * Told once, after the first 100 objects, which pointers of `ignore` and `lists` matched nothing in any of them (E13):
+   * most often a slip of the pen. Not told if all matched. What it throws, the digest of that object throws.
+   * @default nobody
+   */
+  readonly onUnmatched?: (rules: readonly UnmatchedRule[]) => void;
+  /**
    * What to do when JSON bytes name a member twice: the last one counts, as with `JSON.parse`, or the text is refused,
    * wherever in it the second one is. Parsed values cannot have any. @default 'last'
    */
@@ -72,6 +78,14 @@ export interface EssenceRuleOptions {
   readonly normalise?: (object: unknown) => unknown;
 }
 
+/** A pointer that matched nothing. */
+export interface UnmatchedRule {
+  readonly option: 'ignore' | 'lists';
+  readonly pointer: string;
+  /** The pattern of `kinds` that it stands under. */
+  readonly kind?: string;
+}
+
 export type EssenceList = 'set' | { readonly key: string | readonly string[] };
 
 /** The rules of one `EssenceRuleOptions`, checked. */
@@ -89,6 +103,7 @@ export interface CheckedOptions extends CheckedRules {
   readonly nullIsAbsent: boolean;
   readonly alsoCompare: ((object: unknown) => unknown) | undefined;
   readonly version: string | undefined;
+  readonly onUnmatched: ((rules: readonly UnmatchedRule[]) => void) | undefined;
   readonly alwaysChecks: boolean;
   readonly rejectDuplicates: boolean;
 }
@@ -111,6 +126,7 @@ export function checkOptions(options: EssenceHasherOptions): CheckedOptions {
   checkWord('duplicates', duplicates, ['last', 'reject']);
   checkWord('checkNormalise', checkNormalise, ['sampled', 'always']);
   checkFunction('alsoCompare', options.alsoCompare);
+  checkFunction('onUnmatched', options.onUnmatched);
   const { version } = options;
   if (version !== undefined && (typeof version !== 'string' || !version.isWellFormed())) {
     throw refusal('version is not a well-formed string');
@@ -132,6 +148,7 @@ export function checkOptions(options: EssenceHasherOptions): CheckedOptions {
     }),
     alsoCompare: options.alsoCompare,
     version,
+    onUnmatched: options.onUnmatched,
     alwaysChecks: checkNormalise === 'always',
     rejectDuplicates: duplicates === 'reject',
   };
@@ -196,6 +213,7 @@ const OPTION_NAMES: ReadonlySet<string> = new Set<keyof EssenceHasherOptions>([
   'alsoCompare',
   'version',
   'checkNormalise',
+  'onUnmatched',
   'duplicates',
   'algorithm',
   'seed',

@@ -11,6 +11,7 @@ export function schemaText(options: CheckedOptions, tag: string): string {
   const { defaults, nullIsAbsent, alsoCompare, version } = options;
   const text = {
     ...rulesOf(options),
+    format: 1,
     tag,
     defaults: defaults ? [...DEFAULT_POINTERS, ...HARD_PREFIXES, ...SOFT_PREFIXES, ...ANNOTATION_MARKERS] : undefined,
     kinds: Object.fromEntries(options.kinds.map(([pattern, rules]) => [pattern, rulesOf(rules)])),
