@@ -3,7 +3,6 @@ import { KindTable } from './essence-kinds.ts';
 import { RuleMatches } from './essence-matches.ts';
 import { type CheckedOptions, type CheckedRules, checkOptions, type EssenceHasherOptions } from './essence-options.ts';
 import { compileAll, RuleSet } from './essence-rule-set.ts';
-import { schemaText } from './essence-schema.ts';
 
 export type { EssenceHasherOptions };
 
@@ -49,52 +48,41 @@ export function createEssenceHasherWith(module: WebAssembly.Module, options: Ess
   const checked = checkOptions(options);
   const { algorithm = 'xxh3-128', seed } = options;
   const scheme = digestScheme(module, algorithm, seed);
-  return new RulesHasher(module, scheme, checked);
+  const general = new RuleSet(module, scheme, checked);
+  const isAlone = checked.kinds.length === 0 && checked.onUnmatched === undefined;
+  return isAlone ? general : new ChoosingHasher(module, scheme, checked, general);
 }
 
-class RulesHasher implements EssenceHasher {
+/** Looks at each object before it takes the rules for it. */
+class ChoosingHasher implements EssenceHasher {
+  readonly schemaId: string;
   readonly alsoCompares: boolean;
-  readonly #options: CheckedOptions;
-  readonly #tag: string;
   /** For the objects that no kind matches. */
   readonly #general: RuleSet;
-  /** `undefined` where there are no kinds: most hashers do not look at the kind of an object. */
-  readonly #kinds: KindTable<CheckedRules, RuleSet> | undefined;
+  readonly #kinds: KindTable<CheckedRules, RuleSet>;
   readonly #matches: RuleMatches | undefined;
-  #schemaId: string | undefined;
 
-  constructor(module: WebAssembly.Module, scheme: DigestScheme, options: CheckedOptions) {
-    this.alsoCompares = options.alsoCompare !== undefined;
-    this.#options = options;
-    this.#tag = scheme.tag;
-    this.#general = new RuleSet(module, scheme, options);
-    if (options.onUnmatched !== undefined) this.#matches = new RuleMatches(options, options.onUnmatched);
-    if (options.kinds.length === 0) return;
-    const make = (rules: readonly CheckedRules[]): RuleSet => new RuleSet(module, scheme, options, [...rules, options]);
-    this.#kinds = new KindTable(options.kinds, make);
+  constructor(module: WebAssembly.Module, scheme: DigestScheme, options: CheckedOptions, general: RuleSet) {
+    const { kinds, onUnmatched } = options;
+    this.schemaId = general.schemaId;
+    this.alsoCompares = general.alsoCompares;
+    this.#general = general;
+    this.#kinds = new KindTable(kinds, (rules) => new RuleSet(module, scheme, options, [...rules, options]));
+    if (onUnmatched !== undefined) this.#matches = new RuleMatches(options, onUnmatched);
     // A malformed pointer is told now, not by the first object of the kind.
-    for (const [, rules] of options.kinds) compileAll([rules, options], options);
-  }
-
-  get schemaId(): string {
-    this.#schemaId ??= this.#general.digestText(schemaText(this.#options, this.#tag), 'describe the essence rules');
-    return this.#schemaId;
+    for (const [, rules] of kinds) compileAll([rules, options], options);
   }
 
   digest(valueOrJsonBytes: unknown): string {
-    const digest = this.#rulesFor(valueOrJsonBytes).digest(valueOrJsonBytes, 'digest the value');
+    const value = parsed(valueOrJsonBytes);
+    const digest = (this.#kinds.find(value) ?? this.#general).digest(valueOrJsonBytes);
     // Not before: what is no JSON has been refused.
-    if (this.#matches !== undefined && !this.#matches.isOver) this.#matches.look(parsed(valueOrJsonBytes));
+    if (this.#matches?.isOver === false) this.#matches.look(value);
     return digest;
   }
 
   canonicalize(valueOrJsonBytes: unknown): string {
-    return this.#rulesFor(valueOrJsonBytes).canonicalize(valueOrJsonBytes, 'canonicalize the value');
-  }
-
-  #rulesFor(valueOrJsonBytes: unknown): RuleSet {
-    if (this.#kinds === undefined) return this.#general;
-    return this.#kinds.find(parsed(valueOrJsonBytes)) ?? this.#general;
+    return (this.#kinds.find(parsed(valueOrJsonBytes)) ?? this.#general).canonicalize(valueOrJsonBytes);
   }
 }
 

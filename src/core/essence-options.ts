@@ -30,7 +30,8 @@ export interface EssenceHasherOptions extends EssenceRuleOptions {
   readonly checkNormalise?: 'sampled' | 'always';
   /**
    * Told once, after the first 100 objects, which pointers of `ignore` and `lists` matched nothing in any of them (E13):
-   * most often a slip of the pen. Not told if all matched. What it throws, the digest of that object throws.
+   * most often a slip of the pen. Not told if all matched. What it throws, the digest of that object throws. While it
+   * looks, bytes are parsed twice.
    * @default nobody
    */
   readonly onUnmatched?: (rules: readonly UnmatchedRule[]) => void;

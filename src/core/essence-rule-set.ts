@@ -4,6 +4,7 @@ import { EssenceCore } from './essence-core.ts';
 import { Normaliser } from './essence-normaliser.ts';
 import type { CheckedOptions, CheckedRules } from './essence-options.ts';
 import { compileRules, type EssenceRules } from './essence-rules.ts';
+import { schemaText } from './essence-schema.ts';
 
 /**
  * The rules that hold for an object, compiled, and the ways to its digest:
@@ -13,15 +14,19 @@ import { compileRules, type EssenceRules } from './essence-rules.ts';
  *   slow    bytes --> core, JSON.parse --> value --> normalise --> canonical-json.ts --> [text, alsoCompare] --> core
  * ```
  *
- * The slow way is that of rules of which the core knows nothing. Bytes go through the core there too, which judges them.
+ * A hasher is one of these, or chooses one for each object. The slow way is that of rules of which the core knows nothing. Bytes go through the core there too, which judges them.
  */
 export class RuleSet {
+  readonly alsoCompares: boolean;
+  readonly #options: CheckedOptions;
+  readonly #tag: string;
   readonly #core: EssenceCore;
   readonly #rules: EssenceRules;
   readonly #rejectDuplicates: boolean;
   readonly #normaliser: Normaliser;
   readonly #alsoCompare: ((object: unknown) => unknown) | undefined;
   readonly #isPlain: boolean;
+  #schemaId: string | undefined;
 
   /** `all`: the rules that count, those of the most telling kind first. */
   constructor(
@@ -33,6 +38,9 @@ export class RuleSet {
     const rules = compileAll(all, options);
     // The rules for all objects come last in `all`, and their function first: that of a kind may build on it.
     const functions = all.flatMap(({ normalise }) => normalise ?? []).reverse();
+    this.alsoCompares = options.alsoCompare !== undefined;
+    this.#options = options;
+    this.#tag = scheme.tag;
     this.#core = new EssenceCore(module, rules, scheme);
     this.#rules = rules;
     this.#rejectDuplicates = options.rejectDuplicates;
@@ -42,7 +50,14 @@ export class RuleSet {
       functions.length === 0 && !rules.hasLists && !rules.nullIsAbsent && options.alsoCompare === undefined;
   }
 
-  digest(valueOrJsonBytes: unknown, action: string): string {
+  get schemaId(): string {
+    const action = 'describe the essence rules';
+    this.#schemaId ??= this.#core.digestText(schemaText(this.#options, this.#tag), action);
+    return this.#schemaId;
+  }
+
+  digest(valueOrJsonBytes: unknown): string {
+    const action = 'digest the value';
     if (!this.#isPlain)
       return this.#core.digestText(this.#hashedText(this.#parse(valueOrJsonBytes, action), action), action);
     if (valueOrJsonBytes instanceof Uint8Array) {
@@ -56,18 +71,14 @@ export class RuleSet {
     );
   }
 
-  canonicalize(valueOrJsonBytes: unknown, action: string): string {
+  canonicalize(valueOrJsonBytes: unknown): string {
+    const action = 'canonicalize the value';
     if (!this.#isPlain) return this.#normaliser.canonicalize(this.#parse(valueOrJsonBytes, action), action);
     if (valueOrJsonBytes instanceof Uint8Array) {
       const length = this.#core.scan(valueOrJsonBytes, this.#rejectDuplicates, action);
       return length === undefined ? this.#reparse(valueOrJsonBytes.length, action) : this.#core.text(length);
     }
     return canonicalJson(valueOrJsonBytes, this.#rules, action);
-  }
-
-  /** The digest of a canonical text. */
-  digestText(text: string, action: string): string {
-    return this.#core.digestText(text, action);
   }
 
   /** What is hashed on the slow way. */

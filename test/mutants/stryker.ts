@@ -64,7 +64,17 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
       buildCommand: `node ${fileURLToPath(new URL('mocha/build.mjs', new URL('../', folder))).replaceAll(' ', '\\ ')}`,
       reporters: ['plimsoll'],
       mutate: options.files,
-      ignorePatterns: ['/*', '!/src', '!/test', '!/tools', '!/docs', '!/package.json', '!/tsconfig*.json', '!/bench', '!/sim'],
+      ignorePatterns: [
+        '/*',
+        '!/src',
+        '!/test',
+        '!/tools',
+        '!/docs',
+        '!/package.json',
+        '!/tsconfig*.json',
+        '!/bench',
+        '!/sim',
+      ],
       coverageAnalysis: 'perTest',
       concurrency: 2,
       // On a machine that others use too, a slow run must not count as one that hangs.
