@@ -46,7 +46,10 @@ export type {
   SubFunction,
 } from './handlers/context.ts';
 export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
+export { applyPatch } from './handlers/apply-patch.ts';
 export type { Difference } from './handlers/diff.ts';
+export { type DiffJsonOptions, diffJson } from './handlers/json-diff.ts';
+export { mergePatchOf } from './handlers/merge-diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { Loop } from './handlers/loop-guard.ts';
 export type { ControllerOptions, HandlerOptions } from './handlers/options.ts';
