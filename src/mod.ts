@@ -5,7 +5,8 @@
  * @module
  */
 import { coreModule } from './core/module.ts';
-import { createEssenceHasherWith, type EssenceHasher, type EssenceHasherOptions } from './core/essence-hasher.ts';
+import { createEssenceHasherWith, type EssenceHasher } from './core/essence-hasher.ts';
+import type { EssenceHasherOptions } from './core/essence-options.ts';
 
 export { type OpenStoreOptions, openStore } from './open-store.ts';
 export { bytesCodec, jsonCodec, textCodec } from './store/codecs.ts';
@@ -32,7 +33,8 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
   return createEssenceHasherWith(coreModule(), options);
 }
 
-export type { EssenceHasher, EssenceHasherOptions } from './core/essence-hasher.ts';
+export type { EssenceHasher } from './core/essence-hasher.ts';
+export type { EssenceHasherOptions, EssenceList, EssenceRuleOptions, UnmatchedRule } from './core/essence-options.ts';
 export type {
   CallContext,
   HandlerContext,
@@ -44,7 +46,10 @@ export type {
   SubFunction,
 } from './handlers/context.ts';
 export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
+export { applyPatch } from './handlers/apply-patch.ts';
 export type { Difference } from './handlers/diff.ts';
+export { type DiffJsonOptions, diffJson } from './handlers/json-diff.ts';
+export { mergePatchOf } from './handlers/merge-diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { Loop } from './handlers/loop-guard.ts';
 export type { ControllerOptions, HandlerOptions } from './handlers/options.ts';

@@ -1,6 +1,14 @@
 import { LimitExceededError, ValueError } from '../types/errors.ts';
+import { type ListElement, writeList } from './canonical-list.ts';
 import { canonicalString, DEPTH_MAX, PARTS_MAX } from './canonical-text.ts';
-import { ANNOTATION_MARKERS, annotationPrefixLength, isRemovedPrefix, type RuleNode } from './essence-rules.ts';
+import {
+  ANNOTATION_MARKERS,
+  annotationPrefixLength,
+  type EssenceRules,
+  isRemovedPrefix,
+  type ListOrder,
+  type RuleNode,
+} from './essence-rules.ts';
 import { jsonPointer } from './json-pointer.ts';
 
 /** UTF-16 units of canonical text; below what any engine allows a string to have. */
@@ -16,18 +24,20 @@ const TEXT_UNITS_MAX = 2 ** 28;
  *
  * Throws `ValueError` with the JSON pointer of the part that is not JSON, and `LimitExceededError`.
  */
-export function canonicalJson(value: unknown, rules: RuleNode | undefined, action: string): string {
-  return new CanonicalWriter(action).write(value, rules, false);
+export function canonicalJson(value: unknown, rules: EssenceRules, action: string): string {
+  return new CanonicalWriter(rules, action).write(value, rules.root, false);
 }
 
 class CanonicalWriter {
+  readonly #rules: EssenceRules;
   readonly #action: string;
   /** The way to the part being written: one name or index for every open container. */
   readonly #path: (string | number)[] = [];
   #depth = 0;
   #parts = 0;
 
-  constructor(action: string) {
+  constructor(rules: EssenceRules, action: string) {
+    this.#rules = rules;
     this.#action = action;
   }
 
@@ -43,7 +53,10 @@ class CanonicalWriter {
         return value ? 'true' : 'false';
       case 'object':
         if (value === null) return 'null';
-        return Array.isArray(value) ? this.#writeArray(value, node, prune) : this.#writeObject(value, node, prune);
+        if (!Array.isArray(value)) return this.#writeObject(value, node, prune);
+        return node?.list === undefined
+          ? this.#writeArray(value, node, prune)
+          : this.#writeList(value, node, node.list, prune);
       default:
         return this.#refuse(`is of type ${typeof value}`);
     }
@@ -54,7 +67,7 @@ class CanonicalWriter {
     let text = '';
     for (let index = 0; index < value.length; index++) {
       const child = node === undefined ? undefined : (node.indexes.get(index) ?? node.any);
-      this.#count(text);
+      this.#count(text.length);
       if (child?.excluded) continue;
       this.#path[place] = index;
       const element = this.write(value[index], child, prune);
@@ -64,7 +77,29 @@ class CanonicalWriter {
     return `[${text}]`;
   }
 
-  #writeObject(value: object, node: RuleNode | undefined, inherited: boolean): string {
+  /** An array whose order does not count. */
+  #writeList(value: readonly unknown[], node: RuleNode, order: ListOrder, prune: boolean): string {
+    const place = this.#enter();
+    const elements: ListElement[] = [];
+    let units = 0;
+    for (let index = 0; index < value.length; index++) {
+      const child = node.indexes.get(index) ?? node.any;
+      this.#count(units);
+      if (child?.excluded) continue;
+      this.#path[place] = index;
+      const element: unknown = value[index];
+      const keys = new Map<string, string>();
+      const isKeyed = order.length > 0 && typeof element === 'object' && element !== null && !Array.isArray(element);
+      const text = isKeyed ? this.#writeObject(element, child, prune, keys) : this.write(element, child, prune);
+      elements.push({ text, keys: order.map((name) => keys.get(name) ?? '') });
+      units += text.length + 1;
+    }
+    this.#leave();
+    return writeList(elements, order.length === 0);
+  }
+
+  /** `written` gets the text of each member that is written, by name. */
+  #writeObject(value: object, node: RuleNode | undefined, inherited: boolean, written?: Map<string, string>): string {
     const place = this.#enter();
     if (!isRecord(value)) this.#refuse(`is a ${Object.prototype.toString.call(value).slice(8, -1)}, not plain data`);
     const record = value as Readonly<Record<string, unknown>>;
@@ -73,20 +108,22 @@ class CanonicalWriter {
     let text = '';
     for (const name of sortedNames(record)) {
       const member = record[name];
-      this.#count(text);
+      this.#count(text.length);
       if (member === undefined) continue;
       this.#path[place] = name;
       const quoted = canonicalString(name) ?? this.#refuse('has half of a surrogate pair in its name');
       const child = node?.names.get(name);
       if (child?.excluded) continue;
+      if (member === null && this.#rules.nullIsAbsent) continue;
       const prefix = marked === undefined ? '' : name.slice(0, annotationPrefixLength(name));
-      if (prefix !== '' && isRemovedPrefix(prefix.slice(0, -1))) continue;
-      const written = this.write(member, child, prune);
-      if (prune && (written === '{}' || written === '[]')) continue;
-      if (written === '{}' && child?.role === 'metadata') continue;
+      if (prefix !== '' && isRemovedPrefix(this.#rules, prefix.slice(0, -1))) continue;
+      const part = this.write(member, child, prune);
+      if (prune && (part === '{}' || part === '[]')) continue;
+      if (part === '{}' && child?.role === 'metadata') continue;
       // Only now: a fault in a marked annotation is reported, as the core does, which reads the marker too late.
       if (prefix !== '' && marked?.has(prefix)) continue;
-      text += text === '' ? `${quoted}:${written}` : `,${quoted}:${written}`;
+      written?.set(name, part);
+      text += text === '' ? `${quoted}:${part}` : `,${quoted}:${part}`;
     }
     this.#leave();
     return `{${text}}`;
@@ -103,7 +140,7 @@ class CanonicalWriter {
     this.#path.length = this.#depth;
   }
 
-  #count(text: string): void {
+  #count(units: number): void {
     if (++this.#parts > PARTS_MAX) {
       throw new LimitExceededError(this.#action, {
         limit: 'the number of members and elements',
@@ -111,11 +148,11 @@ class CanonicalWriter {
         actual: this.#parts,
       });
     }
-    if (text.length > TEXT_UNITS_MAX) {
+    if (units > TEXT_UNITS_MAX) {
       throw new LimitExceededError(this.#action, {
         limit: 'the length of the canonical text',
         max: TEXT_UNITS_MAX,
-        actual: text.length,
+        actual: units,
       });
     }
   }

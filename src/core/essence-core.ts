@@ -4,13 +4,7 @@ import { STATUS_FULL } from './abi.ts';
 import { canonicalString } from './canonical-text.ts';
 import { TAG_CHARS } from './digest.ts';
 import { algorithmCode, type DigestScheme, digitsOf } from './digest-scheme.ts';
-import {
-  ANNOTATION_DOMAINS,
-  ANNOTATION_MARKERS,
-  ANNOTATION_PREFIXES,
-  type EssenceRules,
-  type RuleNode,
-} from './essence-rules.ts';
+import { ANNOTATION_MARKERS, type EssenceRules, type RuleNode } from './essence-rules.ts';
 import { EssenceWriter, NOT_WRITTEN } from './essence-writer.ts';
 import { CoreInstance } from './instance.ts';
 
@@ -183,7 +177,7 @@ export class EssenceCore {
       for (const [name, child] of node.names) names.push([node.id, name, child.id]);
       for (const [index, child] of node.indexes) indexes.push([node.id, index, child.id]);
     }
-    for (const [offset, set] of [ANNOTATION_PREFIXES, ANNOTATION_DOMAINS, ANNOTATION_MARKERS].entries()) {
+    for (const [offset, set] of [rules.prefixes, rules.domains, ANNOTATION_MARKERS].entries()) {
       for (const name of set) names.push([prefixes + offset, name, root.id]);
     }
     this.#check(this.#exports.essenceRules(rules.nodes.length + 3, names.length + indexes.length, root.id));

@@ -21,6 +21,8 @@ export interface RuleNode {
   /** The value here is removed; a node like this has no children. */
   readonly excluded: boolean;
   readonly role: RuleRole;
+  /** How an array here is written when its order does not count. The core does not know it. */
+  readonly list: ListOrder | undefined;
   /** Children for the members of an object. */
   readonly names: ReadonlyMap<string, RuleNode>;
   /** Children for the elements of an array that an index names; they have the rules of `any` too. */
@@ -32,17 +34,45 @@ export interface RuleNode {
 /** `metadata`: empty containers below go. `annotations`: names are judged by prefix. Both only with the defaults. */
 export type RuleRole = 'none' | 'metadata' | 'annotations';
 
+/** Names of the members that tell the elements of a keyed list apart; none of them: a set. */
+export type ListOrder = readonly string[];
+
 export interface EssenceRules {
   /** `undefined`: nothing is left out. */
   readonly root: RuleNode | undefined;
   readonly nodes: readonly RuleNode[];
+  /** Annotations with exactly these prefixes are removed. */
+  readonly prefixes: ReadonlySet<string>;
+  /** Annotations whose prefix is a subdomain of these are removed. */
+  readonly domains: ReadonlySet<string>;
+  /** Some order does not count: only `canonical-json.ts` can write that. */
+  readonly hasLists: boolean;
+  /** Members that are null are left out: as for lists. */
+  readonly nullIsAbsent: boolean;
+}
+
+/** What the rules are compiled of, each checked already but for the pointers. */
+export interface RuleSource {
+  readonly ignore: readonly string[];
+  readonly defaults: boolean;
+  /** Entries of {@link SOFT_POINTERS} and {@link SOFT_PREFIXES}. */
+  readonly keep?: ReadonlySet<string>;
+  readonly lists?: readonly (readonly [pointer: string, order: ListOrder])[];
+  readonly nullIsAbsent?: boolean;
 }
 
 /** Nodes of the compiled trie; more is `LimitExceededError`. */
 export const RULE_NODES_MAX = 65_536;
 
-/** Removed by default (D17); the reason for each stands in `docs/essence.md`. */
-export const DEFAULT_POINTERS: readonly string[] = [
+/** Removed by default (D17), and not to be put back: never meaningful, or written with every write. Reasons: `docs/essence.md`. */
+export const HARD_POINTERS: readonly string[] = [
+  '/metadata/resourceVersion',
+  '/metadata/managedFields',
+  '/metadata/selfLink',
+];
+
+/** Removed by default, but for those that `keep` names. */
+export const SOFT_POINTERS: readonly string[] = [
   '/apiVersion',
   '/kind',
   '/status',
@@ -50,25 +80,24 @@ export const DEFAULT_POINTERS: readonly string[] = [
   '/metadata/namespace',
   '/metadata/generateName',
   '/metadata/uid',
-  '/metadata/resourceVersion',
   '/metadata/generation',
   '/metadata/creationTimestamp',
   '/metadata/deletionTimestamp',
   '/metadata/deletionGracePeriodSeconds',
   '/metadata/finalizers',
   '/metadata/ownerReferences',
-  '/metadata/managedFields',
-  '/metadata/selfLink',
   '/metadata/annotations/kubectl.kubernetes.io~1last-applied-configuration',
   '/metadata/annotations/deployment.kubernetes.io~1revision',
   '/metadata/annotations/control-plane.alpha.kubernetes.io~1leader',
   '/metadata/annotations/endpoints.kubernetes.io~1last-change-trigger-time',
 ];
 
-/** Annotations with exactly these prefixes are bookkeeping: Plimsoll's own first. */
-export const ANNOTATION_PREFIXES: ReadonlySet<string> = new Set(['plimsoll.dev', 'cattle.io']);
-/** So are annotations whose prefix is a subdomain of these. */
-export const ANNOTATION_DOMAINS: ReadonlySet<string> = new Set(['cattle.io']);
+export const DEFAULT_POINTERS: readonly string[] = [...HARD_POINTERS, ...SOFT_POINTERS];
+
+/** Annotations with exactly these prefixes are bookkeeping: Plimsoll's own, not to be put back. */
+export const HARD_PREFIXES: readonly string[] = ['plimsoll.dev'];
+/** So are, but for those that `keep` names, annotations whose prefix is one of these or a subdomain of one. */
+export const SOFT_PREFIXES: readonly string[] = ['cattle.io'];
 /** An annotation `<prefix>/<this>` says that all annotations of the prefix are the bookkeeping of a Plimsoll operator. */
 export const ANNOTATION_MARKERS: ReadonlySet<string> = new Set(['plimsoll-managed']);
 
@@ -78,10 +107,10 @@ export function annotationPrefixLength(name: string): number {
 }
 
 /** Whether the prefix, without its slash, is one whose annotations are removed. */
-export function isRemovedPrefix(prefix: string): boolean {
-  if (ANNOTATION_PREFIXES.has(prefix)) return true;
+export function isRemovedPrefix({ prefixes, domains }: EssenceRules, prefix: string): boolean {
+  if (prefixes.has(prefix)) return true;
   for (let dot = prefix.indexOf('.'); dot >= 0; dot = prefix.indexOf('.', dot + 1)) {
-    if (ANNOTATION_DOMAINS.has(prefix.slice(dot + 1))) return true;
+    if (domains.has(prefix.slice(dot + 1))) return true;
   }
   return false;
 }
@@ -91,16 +120,22 @@ export function isRemovedPrefix(prefix: string): boolean {
  *
  * Throws `TypeError` naming a pointer that is malformed, and `LimitExceededError` for more than `RULE_NODES_MAX` nodes.
  */
-export function compileRules(ignore: readonly string[], defaults: boolean): EssenceRules {
+export function compileRules(source: RuleSource): EssenceRules {
+  const { ignore, defaults, keep = NONE, lists = [], nullIsAbsent = false } = source;
   const trie = new RuleTrie();
   if (defaults) {
-    for (const pointer of DEFAULT_POINTERS) trie.add(pointer);
+    for (const pointer of DEFAULT_POINTERS) if (!keep.has(pointer)) trie.exclude(pointer);
     trie.setRole('/metadata', 'metadata');
     trie.setRole('/metadata/annotations', 'annotations');
   }
-  for (const pointer of ignore) trie.add(pointer);
-  return trie.compile();
+  for (const pointer of ignore) trie.exclude(pointer);
+  for (const [pointer, order] of lists) trie.setList(pointer, order);
+  const domains = new Set(defaults ? SOFT_PREFIXES.filter((prefix) => !keep.has(prefix)) : []);
+  const prefixes = new Set(defaults ? [...HARD_PREFIXES, ...domains] : []);
+  return { ...trie.compile(), prefixes, domains, hasLists: lists.length > 0, nullIsAbsent };
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** A node of the trie as written, where `*` is a segment like any other. */
 interface RulePart {
@@ -108,6 +143,7 @@ interface RulePart {
   readonly children: Map<string, RulePart>;
   excluded: boolean;
   role: RuleRole;
+  list: ListOrder | undefined;
 }
 
 class RuleTrie {
@@ -117,26 +153,31 @@ class RuleTrie {
   /** Compiled nodes by the parts they stand for. */
   readonly #known = new Map<string, RuleNode>();
 
-  add(pointer: string): void {
-    this.#find(pointer).excluded = true;
+  exclude(pointer: string): void {
+    this.#find(pointer, 'ignore').excluded = true;
+  }
+
+  /** The first one stays: who declares a list for a kind means it more than who declares it for all. */
+  setList(pointer: string, order: ListOrder): void {
+    this.#find(pointer, 'lists').list ??= order;
   }
 
   setRole(pointer: string, role: RuleRole): void {
-    this.#find(pointer).role = role;
+    this.#find(pointer, 'ignore').role = role;
   }
 
-  compile(): EssenceRules {
+  compile(): Pick<EssenceRules, 'root' | 'nodes'> {
     if (this.#root.children.size === 0) return { root: undefined, nodes: [] };
     return { root: this.#merge([this.#root]), nodes: this.#nodes };
   }
 
   #create(): RulePart {
-    return { id: this.#parts++, children: new Map(), excluded: false, role: 'none' };
+    return { id: this.#parts++, children: new Map(), excluded: false, role: 'none', list: undefined };
   }
 
-  #find(pointer: string): RulePart {
+  #find(pointer: string, option: string): RulePart {
     let part = this.#root;
-    for (const segment of parsePointer(pointer)) {
+    for (const segment of parsePointer(pointer, option)) {
       let child = part.children.get(segment);
       if (child === undefined) {
         child = this.#create();
@@ -158,10 +199,12 @@ class RuleTrie {
     }
     const excluded = parts.some((part) => part.excluded);
     const role = parts.find((part) => part.role !== 'none')?.role ?? 'none';
+    // Of an index and a `*`, the index comes first.
+    const list = parts.find((part) => part.list !== undefined)?.list;
     const names = new Map<string, RuleNode>();
     const indexes = new Map<number, RuleNode>();
     const everyElement = excluded ? [] : childrenOf(parts, ANY);
-    const place = this.#nodes.push({ id, excluded, role, names, indexes, any: undefined }) - 1;
+    const place = this.#nodes.push({ id, excluded, role, list, names, indexes, any: undefined }) - 1;
     const segments = new Set(excluded ? [] : parts.flatMap((part) => [...part.children.keys()]));
     for (const segment of segments) {
       if (segment === ANY) continue;
@@ -171,7 +214,7 @@ class RuleTrie {
       if (isIndex(name)) indexes.set(Number(name), this.#merge([...children, ...everyElement]));
     }
     const any = everyElement.length === 0 ? undefined : this.#merge(everyElement);
-    const node: RuleNode = { id, excluded, role, names, indexes, any };
+    const node: RuleNode = { id, excluded, role, list, names, indexes, any };
     this.#nodes[place] = node;
     this.#known.set(key, node);
     return node;
@@ -193,12 +236,12 @@ function isIndex(name: string): boolean {
 }
 
 /** The segments of a JSON pointer (RFC 6901), still escaped: `*` and the name `*` would be one otherwise. */
-function parsePointer(pointer: unknown): readonly string[] {
+function parsePointer(pointer: unknown, option: string): readonly string[] {
   if (typeof pointer !== 'string') {
-    throw new TypeError(`Cannot ${ACTION}: an ignore entry is of type ${typeof pointer}, not a JSON pointer`);
+    throw new TypeError(`Cannot ${ACTION}: an ${option} entry is of type ${typeof pointer}, not a JSON pointer`);
   }
   const refuse = (reason: string): TypeError =>
-    new TypeError(`Cannot ${ACTION}: the ignore pointer ${JSON.stringify(pointer)} ${reason}`);
+    new TypeError(`Cannot ${ACTION}: the ${option} pointer ${JSON.stringify(pointer)} ${reason}`);
   if (pointer === '') throw refuse('is the whole document');
   if (!pointer.startsWith('/')) throw refuse('does not start with "/"');
   if (/~(?![01])/.test(pointer)) throw refuse('has a "~" that is neither "~0" nor "~1"');

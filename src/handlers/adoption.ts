@@ -2,7 +2,7 @@ import type { DocumentVersion } from './document-version.ts';
 import { valueAt } from './path.ts';
 import type { HandlerRecord } from './record.ts';
 import type { Handler } from './registry.ts';
-import { fieldOf } from './schema.ts';
+import { readSchema } from './schema.ts';
 import type { Snapshot } from './snapshot.ts';
 import { digestOfView, type View } from './view.ts';
 
@@ -24,6 +24,8 @@ export interface Adoption {
  * | `onAdded: 'adopt'` | none, but others | in scope | done: the handler is new, the object is not |
  * | `onAdded: 'adopt'` | none, but others | out of scope | seen: when it comes into scope, it is called (row 26) |
  * | any, its view is defined otherwise now | ok | in scope | done, if what it sees was so at its last success; or by `onSchemaChange` |
+ *
+ * A view is defined by the rules of the essence, too, if it is the default one.
  */
 export function adoptionOn(
   doc: DocumentVersion,
@@ -57,7 +59,7 @@ function changeOf(doc: DocumentVersion, handler: Handler, snapshot: Snapshot, is
     return adopts ? (next) => next.mark(id) : undefined;
   }
   if (view === undefined || record.schema === schema || record.attempt?.digest === view.digest) return undefined;
-  return isSameInput(doc, record, handler, view) ? adopting(handler, view) : undefined;
+  return isSameInput(doc, record, handler, snapshot, view) ? adopting(handler, view) : undefined;
 }
 
 function adopting({ id, kind, schema }: Handler, view: View): Change {
@@ -68,10 +70,16 @@ function adopting({ id, kind, schema }: Handler, view: View): Change {
  * Whether the last success, on a view that was defined otherwise, was on what the handler sees now. That can be told
  * where the new view is a part of the old one; else `onSchemaChange` says. A parent is called: its plan belongs to its view.
  */
-function isSameInput(doc: DocumentVersion, record: HandlerRecord, handler: Handler, view: View): boolean {
+function isSameInput(
+  doc: DocumentVersion,
+  record: HandlerRecord,
+  handler: Handler,
+  snapshot: Snapshot,
+  view: View,
+): boolean {
   const { attempt, done, plan } = record;
   if (attempt?.state !== 'ok' || attempt.digest !== done || plan !== undefined) return false;
-  const old = partOf(doc.baseOf(record), record.schema, handler);
+  const old = partOf(doc.baseOf(record), record.schema, handler, snapshot);
   if (old === undefined || (old.value === undefined && view.value !== undefined))
     return handler.onSchemaChange === 'adopt';
   return digestOfView(old.value) === digestOfView(view.value);
@@ -81,12 +89,17 @@ function isSameInput(doc: DocumentVersion, record: HandlerRecord, handler: Handl
 function partOf(
   base: unknown,
   schema: string | undefined,
-  { path, version }: Handler,
+  { path, select, version }: Handler,
+  snapshot: Snapshot,
 ): { readonly value: unknown } | undefined {
-  if (base === undefined || path === undefined || version !== undefined) return undefined;
-  if (schema === undefined) return { value: valueAt(base, path) };
-  const outer = fieldOf(schema);
-  if (outer === undefined || outer.length > path.length) return undefined;
-  if (outer.some((key, index) => key !== path[index])) return undefined;
+  if (base === undefined || select !== undefined) return undefined;
+  const before = readSchema(schema);
+  if (path === undefined) {
+    return before.place === 'default' && before.version === version ? snapshot.review(base) : undefined;
+  }
+  if (version !== undefined || before.version !== undefined || before.place === 'select') return undefined;
+  if (before.place === 'default') return { value: valueAt(base, path) };
+  const outer = before.place;
+  if (outer.length > path.length || outer.some((key, index) => key !== path[index])) return undefined;
   return { value: valueAt(base, path.slice(outer.length)) };
 }

@@ -98,6 +98,11 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (essence !== undefined && view !== undefined) {
     throw new TypeError(`Cannot ${action}: essence and view exclude each other`);
   }
+  if (essence !== undefined && typeof essence.schemaId !== 'string') {
+    throw new TypeError(
+      `Cannot ${action}: schemaId of the essence is of type ${typeof essence.schemaId}, not a string`,
+    );
+  }
   if (policy !== undefined && policy !== 'supersede' && policy !== 'complete') {
     throw new TypeError(`Cannot ${action}: policy is ${String(policy)}, allowed are supersede and complete`);
   }

@@ -21,7 +21,7 @@ import type { Counters, PassDeps } from './pass-deps.ts';
 import { createMemoryProgress } from './progress.ts';
 import { type HandlerKind, Registry } from './registry.ts';
 import { Sweeper } from './sweeper.ts';
-import { defaultViewBy } from './view.ts';
+import { defaultViewBy, essenceIdOf, reviewBy } from './view.ts';
 
 /**
  * Calls handlers for the objects of a source until each of them has handled the last state (I1').
@@ -183,6 +183,7 @@ class ObjectController<T> implements Controller<T> {
     this.#registry = new Registry(
       resolveBackoff(options.backoff),
       source.hasFinalizers === true && source.patch !== undefined,
+      essenceIdOf(options.essence),
     );
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
@@ -190,6 +191,7 @@ class ObjectController<T> implements Controller<T> {
         process,
         // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
         defaultView: defaultViewBy(options.view as ((object: unknown) => unknown) | undefined, options.essence),
+        review: options.view === undefined ? reviewBy(options.essence) : undefined,
         onFault: (snapshot, id, error) => {
           this.#counters.faults++;
           const { name, uid, resourceVersion } = snapshot;

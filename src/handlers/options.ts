@@ -80,7 +80,7 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly backoff?: BackoffOptions;
   /**
    * Names what the handler's view means, for all that the controller cannot tell by itself: change it with `select`, with
-   * the controller's `view` or `essence`, or to have every object handled once more (A14').
+   * the controller's `view`, or to have every object handled once more (A14').
    */
   readonly version?: string;
   /**
@@ -89,8 +89,8 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
    */
   readonly onAdded?: 'run' | 'adopt';
   /**
-   * For objects that the handler has succeeded on with another `field`, `select` or `version`: where that view had the
-   * present one in it, unchanged, they are done; for all others, `run` calls it, `adopt` takes them as done. Handlers with
+   * For objects that the handler has succeeded on with another `field`, `select` or `version`, or other rules of the
+   * controller's `essence`: where that view had the present one in it, unchanged, they are done; for all others, `run` calls it, `adopt` takes them as done. Handlers with
    * a plan are called. For `change` and `update`. @default 'run'
    */
   readonly onSchemaChange?: 'run' | 'adopt';

@@ -1,7 +1,7 @@
-import { jsonPointer, unescapeSegment } from '../core/json-pointer.ts';
-import { ValueError } from '../types/errors.ts';
+import { unescapeSegment } from '../core/json-pointer.ts';
 import type { JsonPatch, JsonPatchOperation, MergePatch, Patch } from '../types/patch.ts';
 import { equalData } from './diff.ts';
+import { isObject, misfit, own, PatchDraft, setOwn } from './patch-draft.ts';
 
 /** An array is a JSON patch, everything else a merge patch. */
 export function isJsonPatch(patch: Patch): patch is JsonPatch {
@@ -14,7 +14,7 @@ export function isJsonPatch(patch: Patch): patch is JsonPatch {
  * Throws `ValueError` where a JSON patch cannot be applied: a place is not there, or a `test` fails. `path` says where.
  */
 export function applyPatch(object: unknown, patch: Patch): unknown {
-  return isJsonPatch(patch) ? patch.reduce(applyOperation, object) : merge(object, patch);
+  return isJsonPatch(patch) ? applyJsonPatch(object, patch) : merge(object, patch);
 }
 
 /** Applies one patch after the other. */
@@ -55,7 +55,7 @@ function checkOperation(action: string, operation: unknown): void {
 }
 
 function merge(target: unknown, patch: MergePatch): unknown {
-  const merged = isObject(target) ? copyOf(target) : {};
+  const merged = isObject(target) ? { ...target } : {};
   for (const [name, part] of Object.entries(patch)) {
     if (part === undefined) continue;
     if (part === null) delete merged[name];
@@ -64,115 +64,39 @@ function merge(target: unknown, patch: MergePatch): unknown {
   return merged;
 }
 
-function applyOperation(root: unknown, operation: JsonPatchOperation): unknown {
+function applyJsonPatch(object: unknown, patch: JsonPatch): unknown {
+  const draft = new PatchDraft(object);
+  for (const operation of patch) applyOperation(draft, operation);
+  return draft.root;
+}
+
+function applyOperation(draft: PatchDraft, operation: JsonPatchOperation): void {
   const path = pathOf(operation.path);
   switch (operation.op) {
     case 'add':
-      return insert(root, path, operation.value);
+      draft.insert(path, operation.value);
+      break;
     case 'replace':
-      read(root, path);
-      return path.length === 0 ? operation.value : insert(remove(root, path), path, operation.value);
+      draft.replace(path, operation.value);
+      break;
     case 'remove':
-      return remove(root, path);
+      draft.remove(path);
+      break;
     case 'test':
-      if (!equalData(read(root, path), operation.value)) throw misfit(path, 'is not what the test expects');
-      return root;
+      if (!equalData(draft.read(path), operation.value)) throw misfit(path, 'is not what the test expects');
+      break;
     case 'copy':
-      return insert(root, path, read(root, pathOf(operation.from)));
+      draft.copy(pathOf(operation.from), path);
+      break;
     case 'move': {
       const from = pathOf(operation.from);
       const isInside = path.length > from.length && from.every((segment, index) => path[index] === segment);
       if (isInside) throw misfit(path, 'is inside of what is moved');
-      const value = read(root, from);
-      return insert(remove(root, from), path, value);
+      draft.move(from, path);
     }
   }
 }
 
 function pathOf(pointer: string): readonly string[] {
   return pointer === '' ? [] : pointer.slice(1).split('/').map(unescapeSegment);
-}
-
-function read(root: unknown, path: readonly string[]): unknown {
-  let value = root;
-  for (const [index, segment] of path.entries()) {
-    const found = Array.isArray(value) ? value[placeIn(value, segment, path, 0)] : own(value, segment);
-    if (found === undefined) throw misfit(path.slice(0, index + 1), 'is not there');
-    value = found;
-  }
-  return value;
-}
-
-function insert(root: unknown, path: readonly string[], value: unknown): unknown {
-  if (path.length === 0) return value;
-  return change(root, path, 0, (container, last) => {
-    if (Array.isArray(container)) container.splice(placeIn(container, last, path, 1), 0, value);
-    else setOwn(container, last, value);
-  });
-}
-
-function remove(root: unknown, path: readonly string[]): unknown {
-  if (path.length === 0) throw misfit(path, 'is the whole object, which cannot be removed');
-  read(root, path);
-  return change(root, path, 0, (container, last) => {
-    if (Array.isArray(container)) container.splice(placeIn(container, last, path, 0), 1);
-    else delete container[last];
-  });
-}
-
-type Container = unknown[] | Record<string, unknown>;
-
-/** Copies the containers on the way to a place and lets `edit` have the last one. */
-function change(
-  value: unknown,
-  path: readonly string[],
-  depth: number,
-  edit: (container: Container, last: string) => void,
-): unknown {
-  const segment = path[depth];
-  if (segment === undefined) return undefined;
-  if (!Array.isArray(value) && !isObject(value)) throw misfit(path.slice(0, depth), 'is no object and no array');
-  const copy: Container = Array.isArray(value) ? [...value] : copyOf(value);
-  if (depth === path.length - 1) {
-    edit(copy, segment);
-    return copy;
-  }
-  const place = Array.isArray(copy) ? placeIn(copy, segment, path, 0) : segment;
-  const part: unknown = own(copy, String(place));
-  if (part === undefined) throw misfit(path.slice(0, depth + 1), 'is not there');
-  setOwn(copy, String(place), change(part, path, depth + 1, edit));
-  return copy;
-}
-
-/** `beyond`: how far behind the last element a place may be. */
-function placeIn(array: readonly unknown[], segment: string, path: readonly string[], beyond: number): number {
-  const place = segment === '-' ? array.length : /^(?:0|[1-9]\d*)$/.test(segment) ? Number(segment) : Number.NaN;
-  if (!(place < array.length + beyond)) throw misfit(path, `has no place "${segment}" in an array of ${array.length}`);
-  return place;
-}
-
-/** Bytes are one value, like a string: replaced as a whole. */
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  const isBytes = ArrayBuffer.isView(value) || value instanceof ArrayBuffer;
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isBytes;
-}
-
-function own(value: unknown, name: string): unknown {
-  if (!isObject(value) && !Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
-function copyOf(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const copy: Record<string, unknown> = {};
-  for (const [name, part] of Object.entries(value)) setOwn(copy, name, part);
-  return copy;
-}
-
-/** An assignment to `__proto__` would set the prototype. */
-function setOwn(target: Container, name: string, value: unknown): void {
-  Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function misfit(path: readonly string[], reason: string): ValueError {
-  return new ValueError('apply a JSON patch', { path: jsonPointer(path), reason });
 }

@@ -51,7 +51,7 @@ export interface HandlerRecord {
    * the success included. Which of them took effect, nobody knows after a crash (A9'e).
    */
   readonly tried?: readonly Tried[];
-  /** How the view was defined when the attempt was opened; absent for the default view without a version (A14'). */
+  /** How the view was defined when the attempt was opened; absent for the default view by the default rules, without a version (A14'). */
   readonly schema?: string;
   /** Wall time in ms since the epoch since when no controller has known the handler (A14'). */
   readonly absentSinceWallMs?: number;

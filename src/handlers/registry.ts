@@ -70,11 +70,16 @@ export class Registry {
   readonly #retiringIds = new Set<string>();
   readonly #backoff: Backoff;
   readonly #canHold: boolean;
+  readonly #essence: string | undefined;
 
-  /** `canHold`: objects of the source can be kept until the handlers for their deletion are done (A11'). */
-  constructor(backoff: Backoff, canHold: boolean) {
+  /**
+   * `canHold`: objects of the source can be kept until the handlers for their deletion are done (A11'). `essence`: the
+   * rules of the default view, if they are not the default ones.
+   */
+  constructor(backoff: Backoff, canHold: boolean, essence?: string) {
     this.#backoff = backoff;
     this.#canHold = canHold;
+    this.#essence = essence;
   }
 
   /** In the order of registration. */
@@ -129,7 +134,7 @@ export class Registry {
       backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
       fn: fn as HandlerFunction,
       version: options.version,
-      schema: schemaOf(path, options.select !== undefined, options.version),
+      schema: schemaOf(path, options.select !== undefined, options.version, this.#essence),
       onAdded: options.onAdded ?? 'run',
       onSchemaChange: options.onSchemaChange ?? 'run',
       retire: options.retire as Handler['retire'],

@@ -1,4 +1,5 @@
 import type { SourceObject } from '../types/source.ts';
+import type { Review } from './essence-review.ts';
 import { handOut } from './freeze.ts';
 import { parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
@@ -8,6 +9,8 @@ import { type DefaultView, digestOfSub, type View, viewOfData, viewOfPart } from
 /** How states are looked at; the same for all of a controller. */
 export interface ViewRules {
   readonly defaultView: DefaultView;
+  /** What the rules of `defaultView` make of a default view by others. @default that cannot be told */
+  readonly review?: Review | undefined;
   /** Names the process: what resumes does so once in each. */
   readonly process: string;
   /** A `when`, `select` or `view` threw, or its result is not data. Told once per state and handler. */
@@ -83,6 +86,11 @@ export class Snapshot {
     });
     if (view !== undefined) this.#subViews.set(entry, view);
     return view;
+  }
+
+  /** What a default view by other rules, of an earlier state, is by the present ones; `undefined` if that cannot be told. */
+  review(view: unknown): { readonly value: unknown } | undefined {
+    return this.#rules.review?.(view, this.object);
   }
 
   /** What `viewOf` or `viewOfSub` met when it was asked for this id. */

@@ -2,6 +2,7 @@ import { createEssenceHasherWith, type EssenceHasher } from '../core/essence-has
 import { coreModule } from '../core/module.ts';
 import { frozenCopy } from '../store/json-data.ts';
 import { JsonSyntaxError, ValueError } from '../types/errors.ts';
+import { type Review, reviewByHasher } from './essence-review.ts';
 import { deepFreeze } from './freeze.ts';
 
 /**
@@ -30,11 +31,21 @@ export type DefaultView = (object: unknown) => View;
 /** The default view of a controller: what its `view` makes of an object, or the essence of the object. */
 export function defaultViewBy(
   view: ((object: unknown) => unknown) | undefined,
-  essence: EssenceHasher | undefined,
+  essence: Pick<EssenceHasher, 'digest' | 'canonicalize'> | undefined,
 ): DefaultView {
   if (view !== undefined) return (object) => viewOfData(view(object));
   const hasher = essence ?? kubernetesHasher();
   return (object) => new EssenceView(hasher, object);
+}
+
+/** Names the rules of a controller's essence in records; nothing for the default ones (A14'). */
+export function essenceIdOf(essence: EssenceHasher | undefined): string | undefined {
+  return essence === undefined || essence.schemaId === kubernetesHasher().schemaId ? undefined : essence.schemaId;
+}
+
+/** How a controller's essence looks at views by other rules. The default one is made when there is such a view. */
+export function reviewBy(essence: EssenceHasher | undefined): Review {
+  return (view, object) => reviewByHasher(essence ?? kubernetesHasher(), view, object);
 }
 
 /** The view that user code has made of an object. Throws as `ownData` does. */
@@ -63,11 +74,11 @@ export function viewOfPart(part: unknown): View {
 /** What is left of an object without its bookkeeping. The value costs a walk of its own, and few states need it. */
 class EssenceView implements View {
   readonly digest: string;
-  readonly #hasher: EssenceHasher;
+  readonly #hasher: Pick<EssenceHasher, 'digest' | 'canonicalize'>;
   readonly #object: unknown;
   #made: { readonly value: unknown } | undefined;
 
-  constructor(hasher: EssenceHasher, object: unknown) {
+  constructor(hasher: Pick<EssenceHasher, 'digest' | 'canonicalize'>, object: unknown) {
     this.#hasher = hasher;
     this.#object = object;
     try {

@@ -29,7 +29,7 @@ export function captureEssence(
     },
   });
   try {
-    const core = new EssenceCore(module, compileRules([], defaults));
+    const core = new EssenceCore(module, compileRules({ ignore: [], defaults }));
     return { core, exports: exports as unknown as CoreExports };
   } finally {
     WebAssembly.Instance = Plain;

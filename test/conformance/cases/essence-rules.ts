@@ -14,6 +14,17 @@ function essence(value: unknown, options: EssenceHasherOptions = {}): string {
 
 const RULES: [string, EssenceHasherOptions, unknown, string][] = [
   [
+    'lists, nulls, kinds and what is put back',
+    {
+      keep: ['/kind'],
+      nullIsAbsent: true,
+      lists: { '/l': { key: 'n' } },
+      kinds: { '*/D': { lists: { '/s': 'set' }, normalise: (object) => ({ ...(object as object), made: true }) } },
+    },
+    { apiVersion: 'v1', kind: 'D', x: null, l: [{ n: '😂' }, { n: '\ue000' }, { n: 'a' }], s: ['b', 'a', 'b'] },
+    '{"kind":"D","l":[{"n":"a"},{"n":"😂"},{"n":"\ue000"}],"made":true,"s":["a","b"]}',
+  ],
+  [
     'defaults: what clusters write for themselves does not count',
     {},
     {

@@ -171,7 +171,7 @@ describe('essence bounds: time', () => {
   );
 
   it('text is not moved level by level without end: the scan gives up, and the value path decides', () => {
-    const core = new EssenceCore(coreModule(), compileRules([], false));
+    const core = new EssenceCore(coreModule(), compileRules({ ignore: [], defaults: false }));
     const nested = (depth: number): Uint8Array => {
       return utf8(['{"b":'.repeat(depth), `"${'x'.repeat(100_000)}"`, ',"a":0}'.repeat(depth)].join(''));
     };
@@ -189,7 +189,7 @@ describe('essence bounds: time', () => {
 
 describe('essence bounds: after a refusal', () => {
   it('works on, with its rules', () => {
-    const core = new EssenceCore(coreModule(), compileRules(['/a'], true));
+    const core = new EssenceCore(coreModule(), compileRules({ ignore: ['/a'], defaults: true }));
     expect(() => core.scan(utf8('{"a":'), false, 'digest the value')).toThrow(JsonSyntaxError);
     expect(core.text(core.scan(utf8('{"b":1,"a":2}'), false, 'digest the value') ?? 0)).toBe('{"b":1}');
   });

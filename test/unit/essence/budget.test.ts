@@ -13,7 +13,10 @@ describe('the budget of moves of a text so long that it passes 32 bits', () => {
   let core: EssenceCore;
   beforeAll(async () => {
     const edit = ['json-order.ts', 'MOVES_A_BYTE: u64 = 32', 'MOVES_A_BYTE: u64 = 0x400000'] as const;
-    core = new EssenceCore(await compileTinyCore([edit], { essence: true }), compileRules([], false));
+    core = new EssenceCore(
+      await compileTinyCore([edit], { essence: true }),
+      compileRules({ ignore: [], defaults: false }),
+    );
   });
 
   it.each([1023, 1024, 1025, 2048, 3072, 4095, 4096, 8192])('is enough for a text of %i bytes', (length) => {

@@ -32,7 +32,7 @@ function write(value: unknown, ignore: readonly string[] = [], defaults = false)
     escapes: (offset, length) => exports.essenceEscapes(input + offset, length),
     escape: (offset, length, extra) => exports.essenceEscape(input + offset, length, extra),
   };
-  const length = new EssenceWriter(region).write(value, compileRules(ignore, defaults).root);
+  const length = new EssenceWriter(region).write(value, compileRules({ ignore, defaults }).root);
   return length === NOT_WRITTEN ? undefined : new TextDecoder().decode(view().subarray(0, length));
 }
 
