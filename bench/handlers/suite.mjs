@@ -143,7 +143,8 @@ class Run {
     this.#kit = kit;
     this.#size = size;
     this.#isSlow = caseName === SLOW;
-    this.#depth = DEPTHS.find((depth) => burstName(depth) === caseName);
+    const depth = DEPTHS.find((one) => burstName(one) === caseName);
+    this.#depth = depth === undefined ? undefined : Math.min(depth, size.objects);
   }
 
   /** A steady load begins with nothing; bursts begin with all objects at rest. @param {number} round */
