@@ -103,7 +103,14 @@ export class Chaos {
   get figures(): ProgressFigures {
     const { queued = 0, running = 0, behind = 0 } = this.#controller?.stats() ?? {};
     const high = Number(this.#source.resourceVersion);
-    return { events: this.#edited, low: 0, high, queue: queued + running, behind, phase: this.#phase };
+    return {
+      events: this.#edited,
+      low: 0,
+      high,
+      queue: queued + running,
+      behind,
+      phase: `${this.#phase}, ${this.#trouble.counts.kills} kills`,
+    };
   }
 
   /** Resolves with what was found; throws what ended it early. */
