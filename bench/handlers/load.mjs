@@ -67,13 +67,13 @@ export class World {
   }
 
   /** All objects, one after the other, without a pause, so many times; then until everything is settled. */
-  async changeAll(/** @type {number} */ times, { isSlow = false, sample = () => {} } = {}) {
+  async changeAll(/** @type {number} */ times, { sample = () => {} } = {}) {
     let changes = 0;
     for (let time = 0; time < times; time++) {
       this.state++;
       for (const name of this.#names) {
         await this.#change(name);
-        if (isSlow && ++changes % CHANGES_A_TURN === 0) await turn();
+        if (++changes % CHANGES_A_TURN === 0) await turn();
       }
       sample();
     }

@@ -177,7 +177,7 @@ class Run {
 
   /** @param {World} world */
   async #change(world) {
-    await world.changeAll(this.#size.changes, { isSlow: this.#isSlow });
+    await world.changeAll(this.#size.changes);
     this.#lags.push(...world.ledger.lags);
     return this.#size.objects;
   }
