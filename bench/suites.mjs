@@ -1,6 +1,7 @@
 // @ts-check
 import * as compaction from './compaction/suite.mjs';
 import * as essence from './essence/suite.mjs';
+import * as handlers from './handlers/suite.mjs';
 import * as index from './index/suite.mjs';
 import * as locks from './locks/suite.mjs';
 import * as memory from './memory/suite.mjs';
@@ -10,7 +11,7 @@ import * as watch from './watch/suite.mjs';
 
 /** Suites of rates: the harness times their cases. */
 /** @type {readonly import('./harness/process.mjs').Suite[]} */
-export const SUITES = [essence, index, compaction, replay, store, watch, locks];
+export const SUITES = [essence, index, compaction, replay, store, watch, locks, handlers];
 
 /** Suites that measure something else, in processes of their own: they only share the command and its options. */
 /** @type {readonly import('./memory/suite.mjs').OwnSuite[]} */

@@ -6,7 +6,8 @@ Usage
 
 Commands
   demo    Loads a watch stream into a replica at full speed, lists, watches and handles it
-          meanwhile, and checks at the end that nothing was missed.
+          meanwhile, and checks at the end that nothing was missed. With --chaos: kills
+          controllers and feeds them stale reads.
   hash    Prints the essence digest of JSON documents: equal for objects that mean the same.
 
 Options
@@ -33,6 +34,11 @@ What it does
   on every object. At the end all of them must agree with what the stream says. The first
   difference, if there is any, is shown with its key, what was expected and what was found.
 
+  With --chaos, another demo: a controller works on objects that are edited all the time, while its
+  process is killed and started anew on the same progress, lists are old, changes are lost, come
+  twice or late, and answers to writes are lost. At the end every handler and sub-handler must have
+  handled the last state.
+
 Input
       --stream FILE|-   Watch events, one {"type", "object"} after the other: a line each, or
                         pretty-printed. May be packed with gzip. "-" is standard input.
@@ -46,6 +52,12 @@ Input
   line, at the end of the input, or, on a pipe, after 1 second of silence. Behind it revisions must
   rise.
 
+Chaos
+      --chaos           Do that instead; --seed (edits and what goes wrong), --objects (1 to 1000,
+                        default 25) and --events (edits, 1 to 100000, default 600) are for it
+      --broken          Have a sub-handler take its work as done after the first time. The checks
+                        must find it: exit code 1. Needs --chaos.
+
 Options
       --kill-at N       Lose the connection at event N, for 500 events, and forget the history: the
                         store has to list again. At most the number of events.
@@ -57,6 +69,7 @@ Options
 Examples
   plimsoll demo
   plimsoll demo --seed 7 --objects 1000 --events 20000 --kill-at 9000
+  plimsoll demo --chaos --seed 3
   plimsoll demo --stream watch.ndjson.gz --truth watch.truth.json
   timeout 60 kubectl get pods -A -o json --watch --output-watch-events | plimsoll demo --stream -
 

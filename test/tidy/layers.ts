@@ -26,7 +26,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'mod.ts': [...BELOW_TOP, 'open-store.ts'],
   adapters: [...BELOW_TOP, 'open-store.ts'],
   testing: [...BELOW_TOP, 'open-store.ts'],
-  cli: [...BELOW_TOP, 'open-store.ts', 'mod.ts', 'adapters'],
+  cli: [...BELOW_TOP, 'open-store.ts', 'mod.ts', 'adapters', 'testing'],
 };
 
 /** The only parts that may name a platform. */

@@ -106,11 +106,11 @@ function checkHandlers({ handlers, expected }: CheckInput): Check {
   return judge('handlers', difference, summary);
 }
 
-function judge(name: string, difference: Difference | undefined, summary: string): Check {
+export function judge(name: string, difference: Difference | undefined, summary: string): Check {
   if (difference === undefined) return { name, outcome: 'ok', summary };
   return { name, outcome: 'failed', summary: 'not as it has to be', difference };
 }
 
-function count(number: number, noun: string): string {
+export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,5 @@
 import { parseArguments, parseInteger } from '../arguments.ts';
+import { Chaos } from '../chaos/chaos.ts';
 import { complain } from '../complain.ts';
 import { DataError, OutputError, UsageError } from '../errors.ts';
 import { escapeControls } from '../escape.ts';
@@ -18,9 +19,15 @@ const OPTIONS = {
   objects: { type: 'string' },
   events: { type: 'string' },
   'kill-at': { type: 'string' },
+  chaos: { type: 'boolean' },
+  broken: { type: 'boolean' },
   'timeout-s': { type: 'string' },
   json: { type: 'boolean' },
 } as const;
+
+/** Most objects and events, and how many without an option. */
+const STREAM_SIZES = [100_000, 10_000_000, 300, 3000] as const;
+const CHAOS_SIZES = [1000, 100_000, 25, 600] as const;
 
 /** What the command line asks for. */
 export interface DemoArguments {
@@ -34,6 +41,8 @@ export interface DemoArguments {
   readonly events: number;
   readonly killAt: number | undefined;
   readonly timeoutMs: number;
+  readonly isChaos: boolean;
+  readonly isBroken: boolean;
 }
 
 /** Throws `UsageError` for whatever is not in the help, and for options that contradict each other. */
@@ -51,8 +60,14 @@ function parseDemoArguments(args: readonly string[]): DemoArguments {
       throw fault(`--${option} is for the built-in stream, it cannot go with --stream`);
     }
   }
-  const objects = integer('objects', 1, 100_000) ?? 300;
-  const events = integer('events', 1, 10_000_000) ?? Math.max(3000, objects);
+  const isChaos = values.chaos === true;
+  if (values.broken === true && !isChaos) throw fault('--broken needs --chaos');
+  for (const option of ['stream', 'kill-at'] as const) {
+    if (isChaos && values[option] !== undefined) throw fault(`--${option} cannot go with --chaos, which has no stream`);
+  }
+  const [objectsMax, eventsMax, objectsDefault, eventsDefault] = isChaos ? CHAOS_SIZES : STREAM_SIZES;
+  const objects = integer('objects', 1, objectsMax) ?? objectsDefault;
+  const events = integer('events', 1, eventsMax) ?? Math.max(eventsDefault, objects);
   if (events < objects) throw fault(`--events is ${events}, below --objects, which is ${objects}`);
   const killAt = integer('kill-at', 1, Number.MAX_SAFE_INTEGER);
   if (values.stream === undefined && killAt !== undefined && killAt > events) {
@@ -68,6 +83,8 @@ function parseDemoArguments(args: readonly string[]): DemoArguments {
     events,
     killAt,
     timeoutMs: (integer('timeout-s', 0, 1_000_000) ?? 120) * 1000,
+    isChaos,
+    isBroken: values.broken === true,
   };
 }
 
@@ -83,7 +100,7 @@ export async function runDemo(
     return 0;
   }
   try {
-    const report = await measure(options, host, parts);
+    const report = await (options.isChaos ? endure(options, host) : measure(options, host, parts));
     const isRight = report.checks.every(({ outcome }) => outcome !== 'failed');
     await host.stdout.write(options.isJson ? formatJson(report, isRight) : formatReport(report, isRight));
     return isRight ? 0 : 1;
@@ -116,7 +133,17 @@ async function measure(
     options.stream === undefined ? createSampleEvents(options, clock) : openStream(host, options.stream);
   const { seed, killAt, timeoutMs } = options;
   const demo = new Demo({ source, clock, signal: host.interrupted(), seed, killAt, truthFile, timeoutMs, parts });
-  const line = new ProgressLine(host.stderr, clock, () => demo.figures);
+  return show(demo, host);
+}
+
+function endure(options: DemoArguments, host: CliHost): Promise<DemoReport> {
+  const { seed, objects, events: edits, timeoutMs, isBroken } = options;
+  const { clock } = host;
+  return show(new Chaos({ clock, signal: host.interrupted(), seed, objects, edits, timeoutMs, isBroken }), host);
+}
+
+async function show(demo: Demo | Chaos, { stderr, clock }: CliHost): Promise<DemoReport> {
+  const line = new ProgressLine(stderr, clock, () => demo.figures);
   try {
     return await demo.run();
   } finally {
@@ -135,10 +162,13 @@ function formatReport(report: DemoReport, isRight: boolean): string {
   const shown = checks.filter(({ outcome }) => outcome === 'ok').length;
   if (failed[0] !== undefined) lines.push(...formatDifference(failed[0]));
   const { events = 0, objects = 0, elapsedMs = 0 } = figures;
-  const done = `${events} ${events === 1 ? 'event' : 'events'}, ${objects} ${objects === 1 ? 'object' : 'objects'} alive, ${(elapsedMs / 1000).toFixed(1)} s`;
-  lines.push(
-    isRight ? `${done}: all ${shown} checks are right` : `${done}: ${failed.length} of ${checks.length} checks failed`,
-  );
+  const [last = '', ...first] = [
+    ...(report.summary ?? [
+      `${events} ${events === 1 ? 'event' : 'events'}, ${objects} ${objects === 1 ? 'object' : 'objects'} alive`,
+    ]),
+  ].reverse();
+  const verdict = isRight ? `all ${shown} checks are right` : `${failed.length} of ${checks.length} checks failed`;
+  lines.push(...first.reverse(), `${last}, ${(elapsedMs / 1000).toFixed(1)} s: ${verdict}`);
   return `${lines.join('\n')}\n`;
 }
 

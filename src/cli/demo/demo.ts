@@ -40,6 +40,8 @@ export interface DemoOptions {
 export interface DemoReport {
   readonly checks: readonly Check[];
   readonly figures: Readonly<Record<string, number>>;
+  /** What was done, for people, a line each. @default events and objects */
+  readonly summary?: readonly string[];
 }
 
 interface DemoParts {
