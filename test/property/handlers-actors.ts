@@ -24,7 +24,7 @@ import {
 import type { Process } from './handlers-world.ts';
 
 /** What a call may depend on, if the same call is to do the same again. */
-export type CallFacts = Pick<CallEntry, 'id' | 'digest' | 'attempt'>;
+export type CallFacts = Pick<CallEntry, 'id' | 'digest' | 'attempt' | 'isRebuild'>;
 
 /** The functions of a program's handlers: they act by their plan and by chance, and tell the journal. */
 export class Actors {
@@ -125,7 +125,7 @@ export class Actors {
     const { uid, idempotencyKey: key, tried, resourceVersion } = context;
     const version = Number(resourceVersion);
     const entry = { process: process.number, uid, id: `${plan.id}/${context.id}`, key, version, tried };
-    const random = this.#chanceOf({ id: entry.id, digest: 'retire', attempt: context.attempt });
+    const random = this.#chanceOf({ id: entry.id, digest: 'retire', attempt: context.attempt, isRebuild: false });
     this.#journal.beginRetirement(entry);
     const durationMs = below(random, plan.callMsMax + 1);
     if (!this.isQuiet && random() < 0.03) {

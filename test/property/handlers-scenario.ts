@@ -36,11 +36,12 @@ export interface Outcome {
 export function createScenario(seed: number): Program {
   const program = createProgram(seed);
   const random = createSeededRandom(seed ^ 0x2545f491);
-  const steps: Program['steps'] = program.steps.filter(({ step }) => KEPT.has(step.do));
+  const steps = program.steps.filter(({ step }) => KEPT.has(step.do)).slice(0, STEPS_MAX);
   const first = program.names[0] ?? 'o';
-  // Late enough that whoever wants to hold the object does, crash or not.
+  // Late enough that whoever wants to hold the object does; a process that has died is followed by the next at the next step.
   const end: Program['steps'] = [
     { step: { do: 'edit', name: first, path: 'x', value: 1 }, gapMs: 5000 },
+    { step: { do: 'replay' }, gapMs: 5000 },
     { step: { do: 'start deletion', name: first }, gapMs: 0 },
   ];
   return {
@@ -52,6 +53,9 @@ export function createScenario(seed: number): Program {
     writeDelayMsMax: 0,
   };
 }
+
+/** Each write of a scenario is a run of its own, or three. */
+const STEPS_MAX = 8;
 
 const KEPT: ReadonlySet<Step['do']> = new Set(['edit', 'delete', 'recreate', 'replay']);
 
@@ -78,7 +82,8 @@ export async function runScenario(program: Program, crash: CrashPoint | undefine
   let points = 0;
   const run: ProgramRun = new ProgramRun(program, {
     fate: () => fateOf(points++, crash),
-    chanceOf: ({ id, digest, attempt }) => deterministic(program.seed, `${id} ${digest}`, attempt),
+    chanceOf: ({ id, digest, attempt, isRebuild }) =>
+      isRebuild ? () => 0.5 : deterministic(program.seed, `${id} ${digest}`, attempt),
   });
   for (const { step, gapMs } of program.steps) await run.take(step, gapMs);
   await run.quiet();
@@ -114,7 +119,9 @@ function deterministic(seed: number, call: string, attempt: number): Random {
 
 /** Of an object on its way out, what its handlers had come to by then is a matter of time; its deletion is not. */
 function finalOf(run: ProgramRun, { handlers }: Program): unknown {
-  const living = run.objects.map(({ name, uid, object, deleting, finalizers }) => {
+  // Nothing keeps an object on its way out that has no finalizer; whether it ever had ours may be a matter of time.
+  const kept = run.objects.filter(({ deleting, finalizers }) => !deleting || finalizers?.length !== 0);
+  const living = kept.map(({ name, uid, object, deleting, finalizers }) => {
     if (deleting) return { name, uid, deleting, finalizers };
     const inScope = handlers.filter((plan) => plan.kind === 'change' && (!plan.onlyLabelled || isLabelled(object)));
     return { name, uid, object, finalizers, handlers: inScope.map((plan) => handlerOf(run, plan, uid, object)) };
