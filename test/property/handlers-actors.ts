@@ -23,21 +23,30 @@ import {
 } from './handlers-views.ts';
 import type { Process } from './handlers-world.ts';
 
+/** What a call may depend on, if the same call is to do the same again. */
+export type CallFacts = Pick<CallEntry, 'id' | 'digest' | 'attempt' | 'isRebuild'>;
+
 /** The functions of a program's handlers: they act by their plan and by chance, and tell the journal. */
 export class Actors {
   /** Nothing that could go wrong does any more, but failures of handlers. */
   isQuiet = false;
   readonly #journal: Journal;
-  readonly #random: Random;
   readonly #clock: VirtualClock;
   readonly #isHeld: (uid: string) => boolean;
+  readonly #chanceOf: (call: CallFacts) => Random;
 
-  /** `isHeld`: the object lives, and would not go without the controller. */
-  constructor(journal: Journal, random: Random, clock: VirtualClock, isHeld: (uid: string) => boolean) {
+  /** `isHeld`: the object lives, and would not go without the controller. `chanceOf`: by which one call acts. */
+  constructor(
+    journal: Journal,
+    random: Random,
+    clock: VirtualClock,
+    isHeld: (uid: string) => boolean,
+    chanceOf: (call: CallFacts) => Random = () => random,
+  ) {
     this.#journal = journal;
-    this.#random = random;
     this.#clock = clock;
     this.#isHeld = isHeld;
+    this.#chanceOf = chanceOf;
   }
 
   handle(process: Process, plan: HandlerPlan, context: HandlerContext<Thing>): Promise<void> {
@@ -116,7 +125,7 @@ export class Actors {
     const { uid, idempotencyKey: key, tried, resourceVersion } = context;
     const version = Number(resourceVersion);
     const entry = { process: process.number, uid, id: `${plan.id}/${context.id}`, key, version, tried };
-    const random = this.#random;
+    const random = this.#chanceOf({ id: entry.id, digest: 'retire', attempt: context.attempt, isRebuild: false });
     this.#journal.beginRetirement(entry);
     const durationMs = below(random, plan.callMsMax + 1);
     if (!this.isQuiet && random() < 0.03) {
@@ -143,7 +152,7 @@ export class Actors {
   ): Promise<void> {
     if (process.isDead) return new Promise(() => {});
     const { signal } = context;
-    const random = this.#random;
+    const random = this.#chanceOf(call);
     const isFirst = this.#journal.begin(call);
     const chance = random();
     const durationMs = below(random, plan.callMsMax + 1);

@@ -8,8 +8,9 @@ import {
 } from '../../src/testing/object-source.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import type { Random } from '../../src/types/random.ts';
+import type { SourceObject } from '../../src/types/source.ts';
 import type { Thing } from '../unit/handlers/harness.ts';
-import { Actors } from './handlers-actors.ts';
+import { Actors, type CallFacts } from './handlers-actors.ts';
 import { checkHandler, checkPatch, DELETION } from './handlers-checks.ts';
 import { Journal } from './handlers-journal.ts';
 import { below, type HandlerPlan, type Program, type Step } from './handlers-program.ts';
@@ -37,7 +38,14 @@ export async function runProgram(program: Program): Promise<Verdict> {
   return { violations, calls, writes, crashes };
 }
 
-class ProgramRun {
+/** What goes wrong in a run, and how its calls act, where chance is not to decide it. */
+export interface Script {
+  readonly fate: () => Fate;
+  readonly chanceOf: (call: CallFacts) => Random;
+}
+
+/** A program under way. */
+export class ProgramRun {
   readonly journal: Journal;
   readonly #program: Program;
   readonly #random: Random;
@@ -50,22 +58,26 @@ class ProgramRun {
   #stop = new AbortController();
   #number = 0;
   readonly #actors: Actors;
+  readonly #script: Script | undefined;
   readonly #dead: Process[] = [];
   #isQuiet = false;
 
-  constructor(program: Program) {
+  constructor(program: Program, script?: Script) {
     this.#program = program;
+    this.#script = script;
     this.#random = createSeededRandom(program.seed ^ 0x5bd1e995);
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
     // One of them may come with a later version.
-    this.#order = program.handlers.slice(0, program.handlers.length > 1 && this.#random() < 0.3 ? -1 : undefined);
+    const isShort = script === undefined && program.handlers.length > 1 && this.#random() < 0.3;
+    this.#order = program.handlers.slice(0, isShort ? -1 : undefined);
     this.journal = new Journal(new Set(program.handlers.filter(({ subs }) => subs !== undefined).map(({ id }) => id)));
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
-    this.#actors = new Actors(this.journal, this.#random, this.#clock, (uid) => {
+    const isHeld = (uid: string): boolean => {
       const object = this.#source.objects.find((living) => living.uid === uid);
       return object === undefined || object.finalizers?.length === 1;
-    });
+    };
+    this.#actors = new Actors(this.journal, this.#random, this.#clock, isHeld, script?.chanceOf);
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
@@ -131,6 +143,11 @@ class ProgramRun {
     }
   }
 
+  /** The objects as they are now. */
+  get objects(): readonly SourceObject<Thing>[] {
+    return this.#source.objects;
+  }
+
   /** At rest: old news, an old list and a restart with another order cause no call and no write (I14', I17'). */
   async checkRest(): Promise<void> {
     const { calls, writes } = this.journal;
@@ -183,7 +200,7 @@ class ProgramRun {
 
   #start(): { process: Process; controller: Controller<Thing> } {
     const process = new Process(++this.#number, this.#clock);
-    if (this.#number > 1 && !this.#isQuiet) this.#change();
+    if (this.#number > 1 && !this.#isQuiet && this.#script === undefined) this.#change();
     const handlers = [...this.#order];
     const controller = createController<Thing>({
       source: process.source(
@@ -243,6 +260,7 @@ class ProgramRun {
   }
 
   #fate(): Fate {
+    if (this.#script !== undefined) return this.#script.fate();
     const delayMs = below(this.#random, this.#program.writeDelayMsMax + 1);
     if (this.#isQuiet) return { crash: undefined, applied: true, answered: true, delayMs };
     const chance = this.#random();

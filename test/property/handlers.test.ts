@@ -7,7 +7,7 @@ describe('handlers: random programs in a hostile world', () => {
   it("keep the invariants I1' to I8', I10', I12' to I14', I17' to I19'", async () => {
     const total = { calls: 0, writes: 0, crashes: 0 };
     const failed: string[] = [];
-    const programs = sized({ smoke: 1000, full: 20_000 });
+    const programs = programsAsked() ?? sized({ smoke: 1000, full: 20_000 });
     for (let index = 0; index < programs && failed.length < 5; index++) {
       const seed = (testSeed() + index) >>> 0;
       const verdict = await runProgram(createProgram(seed));
@@ -22,3 +22,9 @@ describe('handlers: random programs in a hostile world', () => {
     expect(total.crashes / programs).toBeGreaterThan(0.5);
   });
 });
+
+/** By `npm run test:handlers -- --programs N`. */
+function programsAsked(): number | undefined {
+  const asked = process.env.PLIMSOLL_TEST_PROGRAMS;
+  return asked === undefined ? undefined : Number(asked);
+}

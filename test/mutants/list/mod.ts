@@ -1,5 +1,6 @@
 import type { Fault } from '../fault.ts';
 import { CACHE_FAULTS } from './cache.ts';
+import { HANDLER_FAULTS } from './handlers.ts';
 import { LEASE_FAULTS } from './lease.ts';
 import { STORE_FAULTS } from './store.ts';
 import { TXN_FAULTS } from './txn.ts';
@@ -12,4 +13,5 @@ export const FAULTS: readonly Fault[] = [
   ...WATCH_FAULTS,
   ...LEASE_FAULTS,
   ...CACHE_FAULTS,
+  ...HANDLER_FAULTS,
 ];
