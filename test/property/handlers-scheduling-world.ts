@@ -1,5 +1,6 @@
+import type { CallContext } from '../../src/handlers/context.ts';
 import { type Controller, createController } from '../../src/handlers/controller.ts';
-import { createMemoryProgress } from '../../src/handlers/progress.ts';
+import { createMemoryProgress, type ProgressStore } from '../../src/handlers/progress.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { createObjectSource } from '../../src/testing/object-source.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
@@ -9,6 +10,7 @@ import { sleep, type Thing } from '../unit/handlers/harness.ts';
 import { below, pick } from './handlers-program.ts';
 
 const TIMEOUT_MS = 200;
+const BREAKER_MS = 50;
 const QUIET_LIMIT_MS = 3_600_000;
 
 interface Plan {
@@ -33,6 +35,7 @@ export interface SchedulingProgram {
   readonly queuedMax: number;
   readonly steps: number;
   readonly hostility: number;
+  readonly writeDelayMsMax: number;
 }
 
 export function createSchedulingProgram(seed: number): SchedulingProgram {
@@ -56,6 +59,7 @@ export function createSchedulingProgram(seed: number): SchedulingProgram {
     queuedMax: pick(random, [1, 3, Number.POSITIVE_INFINITY]),
     steps: 5 + below(random, 30),
     hostility: pick(random, [0, 0.05, 0.2]),
+    writeDelayMsMax: pick(random, [0, 0, 10]),
   };
 }
 
@@ -90,6 +94,7 @@ class SchedulingRun {
   readonly #starts: number[] = [];
   /** What each handler and sub has last handled for good, by object. */
   readonly #handled = new Map<string, string>();
+  readonly #failures = new Map<string, { count: number; atMs: number }>();
   #isPaused = false;
   #pauses = 0;
   #held = 0;
@@ -114,7 +119,7 @@ class SchedulingRun {
     for (let index = 0; index < program.names; index++) this.#source.put(`o${index}`, { spec: { a: 0, b: 0 } });
     this.#controller = createController<Thing>({
       source: this.#source,
-      progress: createMemoryProgress(),
+      progress: this.#slow(),
       clock: this.#clock,
       random,
       view: (object) => object.spec,
@@ -122,7 +127,9 @@ class SchedulingRun {
       concurrency: program.concurrency,
       queuedMax: program.queuedMax,
       ...(rate === undefined ? {} : { rateLimit: rate }),
-      ...(breaker === undefined ? {} : { breaker: { failuresMax: breaker, backoff: { baseMs: 50, maxMs: 2000 } } }),
+      ...(breaker === undefined
+        ? {}
+        : { breaker: { failuresMax: breaker, backoff: { baseMs: BREAKER_MS, maxMs: 2000 } } }),
       ...(program.hasPriorities ? { priority: ({ spec }: Thing) => Number(spec?.a), ageingMs: 100 } : {}),
     });
     for (const plan of program.handlers) this.#register(plan);
@@ -230,16 +237,22 @@ class SchedulingRun {
     const options = { id, concurrency, retries, timeoutMs: TIMEOUT_MS, ...(field === undefined ? {} : { field }) };
     this.#controller.on('change', options, (context) => {
       for (let sub = 0; sub < plan.subs; sub++) {
-        context.sub(`s${sub}`, { retries, timeoutMs: TIMEOUT_MS }, ({ name }) => this.#call(name, plan));
+        context.sub(`s${sub}`, { retries, timeoutMs: TIMEOUT_MS }, (inner) => this.#call(inner, plan, false));
       }
-      return this.#call(context.name, plan, () => {
+      return this.#call(context, plan, context.rebuild, () => {
         if (!context.rebuild) this.#handled.set(`${context.uid} ${id}`, viewOf(plan, context.object));
       });
     });
   }
 
-  async #call(name: string, { id, callMsMax, failureRate, concurrency }: Plan, done = (): void => {}): Promise<void> {
+  async #call(
+    { name, uid, signal }: CallContext<Thing>,
+    { id, callMsMax, failureRate, concurrency }: Plan,
+    isRebuild: boolean,
+    done = (): void => {},
+  ): Promise<void> {
     const random = this.#random;
+    this.#checkBreaker(uid);
     if (this.#isPaused) this.#violations.push(`A35': a call of ${id} began while paused`);
     this.#starts.push(this.#clock.now());
     this.#enter(`object ${name}`, 1);
@@ -250,17 +263,49 @@ class SchedulingRun {
     };
     const chance = random();
     if (!this.#isQuiet && chance < 0.03) {
-      this.#clock.after(TIMEOUT_MS - 1, leave);
+      this.#clock.after(TIMEOUT_MS - 1, () => {
+        leave();
+        this.#failed(uid, this.#clock.now() + 1);
+      });
       return new Promise(() => {});
     }
     const durationMs = below(random, callMsMax + 1);
     if (durationMs > 0) await sleep(this.#clock, durationMs);
     leave();
     if (random() < failureRate) {
+      if (chance < 0.2 || !signal.aborted) this.#failed(uid, this.#clock.now());
       if (chance < 0.2) throw new PermanentError('never');
       throw chance < 0.6 ? new TemporaryError('later', { delayMs: 1 + below(random, 100) }) : new Error('broken');
     }
+    if (!isRebuild) this.#failures.delete(uid);
     done();
+  }
+
+  /** After so many failures in a row, no call within the shortest time that the breaker is open (A33'). */
+  #checkBreaker(uid: string): void {
+    const { count, atMs } = this.#failures.get(uid) ?? { count: 0, atMs: 0 };
+    const { breaker } = this.#program;
+    if (breaker === undefined || count < breaker) return;
+    const sinceMs = this.#clock.now() - atMs;
+    if (sinceMs < BREAKER_MS * 0.8) this.#violations.push(`A33': a call ${sinceMs} ms after failure ${count}`);
+  }
+
+  #failed(uid: string, atMs: number): void {
+    this.#failures.set(uid, { count: (this.#failures.get(uid)?.count ?? 0) + 1, atMs });
+  }
+
+  /** Progress whose writes take their time, so that there is something between what is granted and the call. */
+  #slow(): ProgressStore {
+    const progress = createMemoryProgress();
+    const { writeDelayMsMax } = this.#program;
+    return {
+      ...progress,
+      compareAndSet: async (uid, gen, next) => {
+        const delayMs = below(this.#random, writeDelayMsMax + 1);
+        if (delayMs > 0) await sleep(this.#clock, delayMs);
+        return progress.compareAndSet(uid, gen, next);
+      },
+    };
   }
 
   #enter(what: string, limit: number): void {
