@@ -36,6 +36,11 @@ export class RunningCall {
     this.#hooks = hooks;
   }
 
+  /** Of the record that it is a call for. */
+  get id(): string {
+    return this.#job.id;
+  }
+
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

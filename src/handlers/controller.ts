@@ -18,6 +18,8 @@ import { type Breakers, breakersBy } from './breaker.ts';
 import { checkController } from './checks.ts';
 import type { HandlerFunction } from './context.ts';
 import { type ControllerStats, freshCounters } from './controller-stats.ts';
+import { errorText } from './error-text.ts';
+import { type Explanation, explain } from './explain.ts';
 import { HandlerMetrics, type HandlerStats } from './handler-metrics.ts';
 import { handlerStats } from './handler-stats.ts';
 import { IdleWaiters } from './idle-waiters.ts';
@@ -86,6 +88,19 @@ export interface Controller<T = unknown> {
   resume(): void;
   /** What is known of one object, for inspection and tests. */
   state(name: string): ObjectStatus | undefined;
+  /**
+   * Why each handler and sub is called for an object at this moment, or is not: as facts, and as `text` for a person.
+   *
+   * @example
+   * ```ts
+   * import { createController, createStoreSource, openStore } from 'plimsoll';
+   *
+   * const store = await openStore<{ image: string }>();
+   * const controller = createController({ source: createStoreSource(store, { prefix: 'apps/' }) });
+   * console.log(controller.explain('apps/web').text); // "apps/web": nothing is known to live under this name
+   * ```
+   */
+  explain(name: string): Explanation;
   stats(): ControllerStats;
   /** The figures of each handler by id, subs counted for their parents. Looks at every object that is known. */
   handlerStats(): Readonly<Record<string, HandlerStats>>;
@@ -197,6 +212,10 @@ class ObjectController<T> implements Controller<T> {
         // The end of a call that the drain has left behind cannot be written down, which is no news.
         if (this.#stopped.signal.aborted) return;
         this.#logger.error('Cannot work on an object', { name, error, delayMs });
+        const state = this.#table.get(name);
+        if (state !== undefined) {
+          state.trouble = { error: errorText(error), untilClockMs: this.#clock.now() + delayMs };
+        }
       },
     });
     this.#deps = this.#passDeps(options, random, process);
@@ -257,6 +276,10 @@ class ObjectController<T> implements Controller<T> {
 
   state(name: string): ObjectStatus | undefined {
     return inspect(this.#table.get(name), this.#registry.handlers);
+  }
+
+  explain(name: string): Explanation {
+    return explain(this.#deps, name, this.#table.get(name), this.#queue.stateOf(name));
   }
 
   stats(): ControllerStats {

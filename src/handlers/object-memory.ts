@@ -190,6 +190,8 @@ export class ObjectState {
   unseenSinceMs: number | undefined;
   memory: UidMemory | undefined;
   running: RunningCall | undefined;
+  /** The last failure of the progress store or the source, and until when nothing is done for the object. */
+  trouble: { readonly error: string; readonly untilClockMs: number } | undefined;
   #sent: SentPatch | undefined;
   readonly #garbage = new Set<string>();
 
