@@ -4,13 +4,15 @@ import { createMemoryProgress, type ProgressStore } from '../../src/handlers/pro
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { createObjectSource } from '../../src/testing/object-source.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
-import { PermanentError, TemporaryError } from '../../src/types/errors.ts';
+import { InvariantError, PermanentError, TemporaryError } from '../../src/types/errors.ts';
 import type { Random } from '../../src/types/random.ts';
 import { sleep, type Thing } from '../unit/handlers/harness.ts';
 import { below, pick } from './handlers-program.ts';
 
 const TIMEOUT_MS = 200;
 const BREAKER_MS = 50;
+const nothing = (): void => {};
+const silent = { debug: nothing, info: nothing, warn: nothing };
 const QUIET_LIMIT_MS = 3_600_000;
 
 interface Plan {
@@ -86,12 +88,16 @@ class SchedulingRun {
   readonly #random: Random;
   readonly #clock = createVirtualClock();
   readonly #source;
-  readonly #controller: Controller<Thing>;
-  readonly #stop = new AbortController();
-  readonly #done: Promise<void>;
+  readonly #progress: ProgressStore;
+  #controller: Controller<Thing>;
+  #stop = new AbortController();
+  #done: Promise<void> = Promise.resolve();
   readonly #violations: string[] = [];
   readonly #runningOf = new Map<string, number>();
-  readonly #starts: number[] = [];
+  /** Of this life of the controller. */
+  #starts: number[] = [];
+  #calls = 0;
+  #trips = 0;
   /** What each handler and sub has last handled for good, by object. */
   readonly #handled = new Map<string, string>();
   readonly #failures = new Map<string, { count: number; atMs: number }>();
@@ -103,7 +109,7 @@ class SchedulingRun {
   constructor(program: SchedulingProgram) {
     this.#program = program;
     this.#random = createSeededRandom(program.seed ^ 0x2545f491);
-    const { hostility, rate, breaker } = program;
+    const { hostility } = program;
     const random = this.#random;
     this.#source = createObjectSource<Thing>({
       clock: this.#clock,
@@ -117,23 +123,34 @@ class SchedulingRun {
       },
     });
     for (let index = 0; index < program.names; index++) this.#source.put(`o${index}`, { spec: { a: 0, b: 0 } });
-    this.#controller = createController<Thing>({
+    this.#progress = this.#slow();
+    this.#controller = this.#start();
+  }
+
+  #start(): Controller<Thing> {
+    const { rate, breaker, concurrency, queuedMax, hasPriorities, handlers } = this.#program;
+    this.#stop = new AbortController();
+    this.#starts = [];
+    const controller = createController<Thing>({
       source: this.#source,
-      progress: this.#slow(),
+      progress: this.#progress,
       clock: this.#clock,
-      random,
+      random: this.#random,
       view: (object) => object.spec,
       backoff: { baseMs: 20, maxMs: 500 },
-      concurrency: program.concurrency,
-      queuedMax: program.queuedMax,
+      concurrency,
+      queuedMax,
+      logger: { ...silent, error: (_message, fields) => this.#checkError(fields?.error) },
       ...(rate === undefined ? {} : { rateLimit: rate }),
       ...(breaker === undefined
         ? {}
         : { breaker: { failuresMax: breaker, backoff: { baseMs: BREAKER_MS, maxMs: 2000 } } }),
-      ...(program.hasPriorities ? { priority: ({ spec }: Thing) => Number(spec?.a), ageingMs: 100 } : {}),
+      ...(hasPriorities ? { priority: ({ spec }: Thing) => Number(spec?.a), ageingMs: 100 } : {}),
     });
-    for (const plan of program.handlers) this.#register(plan);
-    this.#done = this.#controller.run({ signal: this.#stop.signal });
+    for (const plan of handlers) this.#register(controller, plan);
+    this.#done = controller.run({ signal: this.#stop.signal });
+    this.#isPaused = false;
+    return controller;
   }
 
   async step(): Promise<void> {
@@ -143,7 +160,8 @@ class SchedulingRun {
     if (chance < 0.65) this.#source.put(name, { spec: { a: below(random, 3), b: below(random, 3) } });
     else if (chance < 0.72) this.#source.delete(name);
     else if (chance < 0.78) this.#source.breakWatches();
-    else this.#pause(chance < 0.88);
+    else if (chance < 0.8) await this.#restart();
+    else this.#pause(chance < 0.9);
     await this.#clock.advance(pick(random, [0, 5, 30, 120]));
     if (this.#controller.stats().watchHeld) this.#held++;
   }
@@ -181,8 +199,6 @@ class SchedulingRun {
         }
       }
     }
-    const { rate } = this.#program;
-    if (rate !== undefined) this.#checkRate(rate.perSecond, rate.burst);
     for (const [id, { behind, running, lagMs }] of Object.entries(this.#controller.handlerStats())) {
       if (behind + running + lagMs > 0) this.#violations.push(`I22': ${id} is behind at rest: ${behind}, ${lagMs} ms`);
     }
@@ -190,18 +206,32 @@ class SchedulingRun {
     if (openBreakers > this.#source.objects.length) this.#violations.push(`${openBreakers} breakers are left`);
   }
 
+  async #restart(): Promise<void> {
+    await this.stop();
+    // A breaker is in memory, and begins anew.
+    this.#failures.clear();
+    this.#controller = this.#start();
+  }
+
+  #checkError(error: unknown): void {
+    if (error instanceof InvariantError) this.#violations.push(`an invariant is broken: ${error.message}`);
+  }
+
   async stop(): Promise<void> {
+    const { rate } = this.#program;
     this.#stop.abort();
     await this.#clock.advance(5000);
     await this.#done;
-    if (this.#clock.pending > 0) this.#violations.push("I19': a timer is left after the stop");
+    if (rate !== undefined) this.#checkRate(rate.perSecond, rate.burst);
+    this.#calls += this.#starts.length;
+    this.#trips += this.#controller.stats().breakerTrips;
   }
 
   verdict(): SchedulingVerdict {
     return {
       violations: this.#violations,
-      calls: this.#starts.length,
-      trips: this.#controller.stats().breakerTrips,
+      calls: this.#calls,
+      trips: this.#trips,
       pauses: this.#pauses,
       held: this.#held,
     };
@@ -232,10 +262,10 @@ class SchedulingRun {
     if (this.#controller.stats().paused !== isPaused) this.#violations.push('paused is not shown');
   }
 
-  #register(plan: Plan): void {
+  #register(controller: Controller<Thing>, plan: Plan): void {
     const { id, field, concurrency, retries } = plan;
     const options = { id, concurrency, retries, timeoutMs: TIMEOUT_MS, ...(field === undefined ? {} : { field }) };
-    this.#controller.on('change', options, (context) => {
+    controller.on('change', options, (context) => {
       for (let sub = 0; sub < plan.subs; sub++) {
         context.sub(`s${sub}`, { retries, timeoutMs: TIMEOUT_MS }, (inner) => this.#call(inner, plan, false));
       }
