@@ -45,14 +45,18 @@ export type {
   SubContext,
   SubFunction,
 } from './handlers/context.ts';
-export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
 export { applyPatch } from './handlers/apply-patch.ts';
+export type { BreakerStatus } from './handlers/breaker.ts';
+export { type Controller, createController } from './handlers/controller.ts';
+export type { ControllerStats } from './handlers/controller-stats.ts';
 export type { Difference } from './handlers/diff.ts';
+export type { Explanation, HandlerExplanation, Reason } from './handlers/explain.ts';
+export type { DurationStats, HandlerStats } from './handlers/handler-metrics.ts';
 export { type DiffJsonOptions, diffJson } from './handlers/json-diff.ts';
 export { mergePatchOf } from './handlers/merge-diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { Loop } from './handlers/loop-guard.ts';
-export type { ControllerOptions, HandlerOptions } from './handlers/options.ts';
+export type { BreakerOptions, ControllerOptions, HandlerOptions, RateLimitOptions } from './handlers/options.ts';
 export {
   createMemoryProgress,
   type MemoryProgress,

@@ -1,9 +1,13 @@
 import { Heap } from '../queue/heap.ts';
 import type { DocumentVersion } from './document-version.ts';
+import { DueJobs } from './due-jobs.ts';
 import { isDone, isPlannedAt, type Job, mayRetire } from './jobs.ts';
 import { type HandlerRecord, subRecordId, type Wait } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+
+/** Whether a job may be called now; if not, whether others may: see `Admission`. */
+export type Admit = (job: Job) => 'granted' | 'handler' | 'object';
 
 /** Monotonic time from which on a job may run, given its last attempt on the same digest; 0 for at once. */
 export type WakeOf = (id: string, attempt: Wait | undefined) => number;
@@ -21,6 +25,7 @@ interface Waiting {
  *                         ^   |    |
  *                 in time |   |    +--- called in this pass, and to be called again: held until the next one (A2')
  *                         |   +-------- its wait has (again) begun
+ *                         |             its handler may not be called: put aside until the next question
  *                       waiting, by time
  * ```
  *
@@ -38,15 +43,26 @@ interface Waiting {
 export class Agenda {
   readonly snapshot: Snapshot;
   readonly #wakeOf: WakeOf;
-  readonly #due = new Heap<Job>(byTurn);
+  readonly #due = new DueJobs(byTurn);
   readonly #waiting = new Heap<Waiting>(byTime);
   /** To be called once nothing else is left. */
   #last: Job[] = [];
   #held: Job[] = [];
+  #isHeldBack = false;
+  readonly #behind = new Map<string, number>();
+  readonly #settled: (handlerId: string) => void;
 
-  constructor(snapshot: Snapshot, doc: DocumentVersion, handlers: readonly Handler[], wakeOf: WakeOf) {
+  /** `settled` is told of each handler of which nothing is left to do, or to wait for. */
+  constructor(
+    snapshot: Snapshot,
+    doc: DocumentVersion,
+    handlers: readonly Handler[],
+    wakeOf: WakeOf,
+    settled: (handlerId: string) => void = () => {},
+  ) {
     this.snapshot = snapshot;
     this.#wakeOf = wakeOf;
+    this.#settled = settled;
     for (const handler of handlers) {
       if (snapshot.deleting !== (handler.kind === 'delete')) {
         if (snapshot.deleting) this.addRetiring(handler, doc);
@@ -62,7 +78,7 @@ export class Agenda {
     const { id } = handler;
     const at = turnOf(doc, id);
     const job = { id, handler, entry: undefined, retires: false, digest, handlerDigest: digest, at, place: -1 };
-    if (this.snapshot.deleting) this.#last.push(job);
+    if (this.snapshot.deleting) this.#addLast(job);
     else this.#add(job, doc);
     if (isPlannedAt(doc.record(id), digest)) this.addSubs(handler, doc);
   }
@@ -95,8 +111,13 @@ export class Agenda {
     this.#held = [];
   }
 
-  /** The job whose turn it is among those that are due and were not called in this pass. It stays where it is. */
-  next(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>): Job | undefined {
+  /**
+   * The job whose turn it is among those that are due, were not called in this pass, and are admitted. It stays where it
+   * is.
+   */
+  next(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>, admit?: Admit): Job | undefined {
+    this.#isHeldBack = false;
+    this.#due.reopen();
     for (let first = this.#waiting.peek(); first !== undefined; first = this.#waiting.peek()) {
       if (first.wakeClockMs > nowMs) break;
       this.#waiting.pop();
@@ -104,15 +125,38 @@ export class Agenda {
     }
     for (let job = this.#due.peek(); job !== undefined; job = this.#due.peek()) {
       const wakeClockMs = this.#wakeOfJob(job, doc);
-      if (wakeClockMs === undefined) this.#due.pop();
-      else if (wakeClockMs > nowMs) this.#waiting.push({ job: this.#due.pop() ?? job, wakeClockMs });
-      else if (ran.has(job.id)) this.#held.push(this.#due.pop() ?? job);
-      else return job;
+      const isCandidate = wakeClockMs !== undefined && wakeClockMs <= nowMs && !ran.has(job.id);
+      const admittance = isCandidate && admit !== undefined ? admit(job) : 'granted';
+      if (isCandidate && admittance === 'granted') return job;
+      this.#isHeldBack ||= isCandidate;
+      if (admittance === 'object') return undefined;
+      if (admittance === 'handler') {
+        this.#due.close(job.handler.id);
+        continue;
+      }
+      this.#due.pop(job);
+      if (wakeClockMs === undefined) this.#count(job, -1);
+      else if (wakeClockMs > nowMs) this.#waiting.push({ job, wakeClockMs });
+      else this.#held.push(job);
     }
-    if (this.#last.length === 0 || this.#waiting.peek() !== undefined || this.hasHeld) return undefined;
-    for (const job of this.#last) this.#add(job, doc);
+    const isLeft = this.#isHeldBack || this.#waiting.peek() !== undefined || this.hasHeld;
+    if (this.#last.length === 0 || isLeft) return undefined;
+    for (const job of this.#last) {
+      this.#add(job, doc);
+      this.#count(job, -1);
+    }
     this.#last = [];
-    return this.next(doc, nowMs, ran);
+    return this.next(doc, nowMs, ran, admit);
+  }
+
+  /** Whether something is due that was not admitted. Known after `next` found nothing. */
+  get isHeldBack(): boolean {
+    return this.#isHeldBack;
+  }
+
+  /** Handlers that something is due of or waits, subs counted for their parents. */
+  get behind(): ReadonlyMap<string, number> {
+    return this.#behind;
   }
 
   /** When the first of those that wait may run, on the monotonic clock; `Infinity` if none waits. */
@@ -126,7 +170,22 @@ export class Agenda {
   }
 
   #add(job: Job, doc: DocumentVersion): void {
-    if (this.#wakeOfJob(job, doc) !== undefined) this.#due.push(job);
+    if (this.#wakeOfJob(job, doc) === undefined) return;
+    this.#due.push(job);
+    this.#count(job, 1);
+  }
+
+  #addLast(job: Job): void {
+    this.#last.push(job);
+    this.#count(job, 1);
+  }
+
+  #count({ handler: { id } }: Job, change: 1 | -1): void {
+    const count = (this.#behind.get(id) ?? 0) + change;
+    this.#behind.set(id, count);
+    if (count > 0) return;
+    this.#behind.delete(id);
+    this.#settled(id);
   }
 
   /** When a job may run; `undefined` if it need not. */

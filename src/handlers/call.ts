@@ -4,6 +4,13 @@ import { isSameJob, type Job } from './jobs.ts';
 import type { CallResult } from './outcome.ts';
 import type { Snapshot } from './snapshot.ts';
 
+/** Told of the beginning and the end of a call; of the end once, however it ends. */
+export interface CallHooks {
+  readonly begun: () => void;
+  /** `isLate`: at its timeout. */
+  readonly ended: (runMs: number, isLate: boolean) => void;
+}
+
 /**
  * A call in progress and its signal. Aborts the signal when the call's work has become pointless:
  *
@@ -16,15 +23,22 @@ export class RunningCall {
   readonly #job: Job;
   readonly #snapshot: Snapshot;
   readonly #supersedable: boolean;
+  readonly #hooks: CallHooks;
   readonly #controller = new AbortController();
   #superseded = false;
   #isLate = false;
   #cancelTimeout: () => void = () => {};
 
-  constructor(job: Job, snapshot: Snapshot, supersedable: boolean) {
+  constructor(job: Job, snapshot: Snapshot, supersedable: boolean, hooks: CallHooks) {
     this.#job = job;
     this.#snapshot = snapshot;
     this.#supersedable = supersedable;
+    this.#hooks = hooks;
+  }
+
+  /** Of the record that it is a call for. */
+  get id(): string {
+    return this.#job.id;
   }
 
   get signal(): AbortSignal {
@@ -64,12 +78,20 @@ export class RunningCall {
   }
 
   /**
-   * Runs user code to its end or its timeout, whichever is first. Never rejects. What the code does after the timeout
+   * Runs user code to its end or its timeout, whichever is first. Never rejects, unless a hook throws. What the code does after the timeout
    * has no effect on the result, and a rejection then is not unhandled.
    */
   run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
     return new Promise((resolve) => {
-      const fail = (error: unknown, aborted: boolean): void => resolve({ ok: false, error, aborted });
+      this.#hooks.begun();
+      const startMs = clock.now();
+      let hasEnded = false;
+      const finish = (result: CallResult): void => {
+        if (!hasEnded) this.#hooks.ended(clock.now() - startMs, this.#isLate);
+        hasEnded = true;
+        resolve(result);
+      };
+      const fail = (error: unknown, aborted: boolean): void => finish({ ok: false, error, aborted });
       if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) {
         this.#cancelTimeout = clock.after(timeoutMs, () => {
           const error = new TemporaryError(`Cannot finish "${this.#job.id}": no result after ${timeoutMs} ms`);
@@ -83,7 +105,7 @@ export class RunningCall {
         settle();
       };
       callAsync(fn).then(
-        () => end(() => resolve({ ok: true })),
+        () => end(() => finish({ ok: true })),
         (error: unknown) => end(() => fail(error, this.signal.aborted)),
       );
     });

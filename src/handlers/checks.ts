@@ -51,8 +51,16 @@ export function checkAttempts(action: string, { retries, timeoutMs }: AttemptOpt
   }
 }
 
+export function checkConcurrency(action: string, concurrency: unknown): void {
+  if (concurrency !== undefined && !isCount(concurrency)) {
+    throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);
+  }
+}
+
 const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
+  'ageingMs',
   'backoff',
+  'breaker',
   'clock',
   'concurrency',
   'drainMs',
@@ -60,8 +68,11 @@ const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'finalizer',
   'logger',
   'policy',
+  'priority',
   'progress',
+  'queuedMax',
   'random',
+  'rateLimit',
   'recordTtlMs',
   'source',
   'view',
@@ -80,7 +91,7 @@ const SEAMS = {
 export function checkController<T>(options: ControllerOptions<T>): void {
   const action = 'create a controller';
   checkNames(action, options, CONTROLLER_NAMES);
-  const { essence, view, policy, concurrency, drainMs } = options;
+  const { essence, view, policy, drainMs } = options;
   for (const [name, methods] of Object.entries(SEAMS)) {
     const seam: unknown = Reflect.get(options, name);
     if (seam !== undefined || name === 'source') checkMethods(action, name, seam, methods);
@@ -106,9 +117,8 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (policy !== undefined && policy !== 'supersede' && policy !== 'complete') {
     throw new TypeError(`Cannot ${action}: policy is ${String(policy)}, allowed are supersede and complete`);
   }
-  if (concurrency !== undefined && !isCount(concurrency)) {
-    throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);
-  }
+  checkConcurrency(action, options.concurrency);
+  checkScheduling(action, options);
   const { finalizer, recordTtlMs } = options;
   if (recordTtlMs !== undefined && !(typeof recordTtlMs === 'number' && recordTtlMs >= 0)) {
     throw new RangeError(`Cannot ${action}: recordTtlMs must be at least 0, got ${recordTtlMs}`);
@@ -118,5 +128,35 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   }
   if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0)) {
     throw new RangeError(`Cannot ${action}: drainMs must be at least 0, got ${drainMs}`);
+  }
+}
+
+/** What says when calls may begin; the backoff of the breaker is checked where it is filled in. */
+function checkScheduling<T>(
+  action: string,
+  { priority, ageingMs, rateLimit, breaker, queuedMax }: ControllerOptions<T>,
+): void {
+  checkFunction(action, 'priority', priority);
+  if (ageingMs !== undefined && !(typeof ageingMs === 'number' && ageingMs > 0 && Number.isFinite(ageingMs))) {
+    throw new RangeError(`Cannot ${action}: ageingMs must be above 0, got ${ageingMs}`);
+  }
+  if (queuedMax !== undefined && !isCount(queuedMax)) {
+    throw new RangeError(`Cannot ${action}: queuedMax must be a whole number from 1 on, got ${queuedMax}`);
+  }
+  if (rateLimit !== undefined) {
+    checkNames(`${action}: rateLimit`, rateLimit, ['perSecond', 'burst']);
+    const { perSecond, burst } = rateLimit;
+    if (!(typeof perSecond === 'number' && perSecond > 0 && Number.isFinite(perSecond))) {
+      throw new RangeError(`Cannot ${action}: perSecond must be above 0, got ${perSecond}`);
+    }
+    if (burst !== undefined && !(Number.isInteger(burst) && burst >= 1)) {
+      throw new RangeError(`Cannot ${action}: burst must be a whole number from 1 on, got ${burst}`);
+    }
+  }
+  if (breaker === undefined) return;
+  checkNames(`${action}: breaker`, breaker, ['failuresMax', 'backoff']);
+  const { failuresMax } = breaker;
+  if (!(Number.isInteger(failuresMax) && failuresMax >= 1)) {
+    throw new RangeError(`Cannot ${action}: failuresMax must be a whole number from 1 on, got ${failuresMax}`);
   }
 }

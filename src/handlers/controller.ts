@@ -1,6 +1,8 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { KeyedQueue } from '../queue/keyed-queue.ts';
 import { Pacer } from '../queue/pacer.ts';
+import type { RankOptions } from '../queue/ready-list.ts';
+import { rateOf } from '../queue/token-bucket.ts';
 import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
@@ -10,16 +12,27 @@ import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import type { SourceList } from '../types/source.ts';
+import { Admission } from './admission.ts';
+import { BackPressure } from './back-pressure.ts';
+import { type Breakers, breakersBy } from './breaker.ts';
 import { checkController } from './checks.ts';
 import type { HandlerFunction } from './context.ts';
+import { type ControllerStats, freshCounters } from './controller-stats.ts';
+import { errorText } from './error-text.ts';
+import { type Explanation, explain } from './explain.ts';
+import { HandlerMetrics, type HandlerStats } from './handler-metrics.ts';
+import { handlerStats } from './handler-stats.ts';
+import { IdleWaiters } from './idle-waiters.ts';
 import { inform } from './informer.ts';
 import { inspect, type ObjectStatus } from './inspect.ts';
 import { ObjectTable } from './object-table.ts';
 import type { ControllerOptions, HandlerOptions } from './options.ts';
 import { runPass } from './pass.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
+import { priorityBy } from './priority.ts';
 import { createMemoryProgress } from './progress.ts';
 import { type HandlerKind, Registry } from './registry.ts';
+import type { Snapshot } from './snapshot.ts';
 import { Sweeper } from './sweeper.ts';
 import { defaultViewBy, essenceIdOf, reviewBy } from './view.ts';
 
@@ -66,45 +79,31 @@ export interface Controller<T = unknown> {
    * @throws the signal's reason; `ClosedError` when the controller stops first, or has stopped.
    */
   idle(options?: SignalOptions): Promise<void>;
+  /**
+   * No call begins until `resume`; running ones end, and their outcomes are written. States are still taken in, and waits
+   * go on. `idle()` waits for what is due; `run` can be ended. Before `run` as well as during it; twice is once (A35').
+   */
+  pause(): void;
+  /** Ends a `pause`. */
+  resume(): void;
   /** What is known of one object, for inspection and tests. */
   state(name: string): ObjectStatus | undefined;
-  stats(): ControllerStats;
-}
-
-/** Figures of the moment, and counts since the start. */
-export interface ControllerStats {
-  /** Objects known. */
-  readonly objects: number;
-  /** Objects in line for a pass. */
-  readonly queued: number;
-  /** Objects with a pass going on. */
-  readonly running: number;
-  /** Objects that wait for a retry or for a failed store or source. */
-  readonly waiting: number;
   /**
-   * Objects not known to be settled for their newest state: queued, running or waiting; once the controller has stopped,
-   * those that it left so.
+   * Why each handler and sub is called for an object at this moment, or is not: as facts, and as `text` for a person.
+   *
+   * @example
+   * ```ts
+   * import { createController, createStoreSource, openStore } from 'plimsoll';
+   *
+   * const store = await openStore<{ image: string }>();
+   * const controller = createController({ source: createStoreSource(store, { prefix: 'apps/' }) });
+   * console.log(controller.explain('apps/web').text); // "apps/web": nothing is known to live under this name
+   * ```
    */
-  readonly behind: number;
-  /** Calls begun, those to rebuild included. */
-  readonly calls: number;
-  readonly successes: number;
-  readonly temporaryFailures: number;
-  readonly permanentFailures: number;
-  /** Passes begun; each has at most one call of each handler. */
-  readonly passes: number;
-  /** Documents written. */
-  readonly writes: number;
-  /** Calls that were aborted and so count for nothing. */
-  readonly superseded: number;
-  /** Lists after the first one. */
-  readonly relists: number;
-  /** States on which a `when`, `select`, `view` or digest threw. */
-  readonly faults: number;
-  /** Patches written into objects. */
-  readonly patches: number;
-  /** Episodes of handlers that had to wait because own writes call them again and again (A8'). */
-  readonly loops: number;
+  explain(name: string): Explanation;
+  stats(): ControllerStats;
+  /** The figures of each handler by id, subs counted for their parents. Looks at every object that is known. */
+  handlerStats(): Readonly<Record<string, HandlerStats>>;
 }
 
 /**
@@ -133,12 +132,10 @@ export function createController<T = unknown>(options: ControllerOptions<T>): Co
   return new ObjectController<T>(options);
 }
 
-interface IdleWaiter {
-  readonly resolve: () => void;
-  readonly reject: (reason: unknown) => void;
-}
-
 const WEEK_MS = 604_800_000;
+
+/** Objects in line before the watch is held back: what one process works off in minutes, in some megabytes. */
+const QUEUED_MAX = 10_000;
 
 /** Between two lists of the source. */
 const RELIST_BACKOFF: Backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0.2 };
@@ -155,20 +152,12 @@ class ObjectController<T> implements Controller<T> {
   readonly #sweeper: Sweeper;
   readonly #stopping = new AbortController();
   readonly #stopped = new AbortController();
-  readonly #counters: Counters = {
-    calls: 0,
-    successes: 0,
-    temporaryFailures: 0,
-    permanentFailures: 0,
-    passes: 0,
-    writes: 0,
-    superseded: 0,
-    relists: 0,
-    faults: 0,
-    patches: 0,
-    loops: 0,
-  };
-  readonly #idle = new Set<IdleWaiter>();
+  readonly #counters: Counters = freshCounters();
+  readonly #metrics = new Map<string, HandlerMetrics>();
+  readonly #admission: Admission;
+  readonly #breakers: Breakers | undefined;
+  readonly #pressure: BackPressure;
+  readonly #idle = new IdleWaiters();
   #lists = 0;
   #isRunning = false;
 
@@ -198,12 +187,24 @@ class ObjectController<T> implements Controller<T> {
           this.#logger.error(`Cannot look at the object for "${id}"`, { name, uid, resourceVersion, error });
         },
       },
-      (name) => this.#queue.notify(name),
+      (name) => this.#changed(name),
     );
     this.#pacer = new Pacer(this.#clock);
+    this.#breakers = breakersBy(options.breaker, this.#clock, random);
+    this.#admission = new Admission({
+      clock: this.#clock,
+      rate: rateOf(options.rateLimit),
+      wake: (name) => this.#queue.wake(name),
+    });
+    this.#pressure = new BackPressure(options.queuedMax ?? QUEUED_MAX, () =>
+      // What is in line for nothing but the end of a pause holds up nobody.
+      this.#admission.isPaused ? 0 : this.#queue.counts.queued,
+    );
     this.#queue = new KeyedQueue({
       run: (name) => this.#pass(name),
       pacer: this.#pacer,
+      onTake: () => this.#pressure.taken(),
+      ...this.#ranks(options),
       ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
       ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
       clock: this.#clock,
@@ -213,6 +214,10 @@ class ObjectController<T> implements Controller<T> {
         // The end of a call that the drain has left behind cannot be written down, which is no news.
         if (this.#stopped.signal.aborted) return;
         this.#logger.error('Cannot work on an object', { name, error, delayMs });
+        const state = this.#table.get(name);
+        if (state !== undefined) {
+          state.trouble = { error: errorText(error), untilClockMs: this.#clock.now() + delayMs };
+        }
       },
     });
     this.#deps = this.#passDeps(options, random, process);
@@ -228,6 +233,8 @@ class ObjectController<T> implements Controller<T> {
   on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
     if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
     this.#registry.add(kind, options, fn);
+    this.#metrics.set(options.id, new HandlerMetrics());
+    this.#admission.limit(options.id, options.concurrency ?? Number.POSITIVE_INFINITY);
   }
 
   async run({ signal }: SignalOptions): Promise<void> {
@@ -238,7 +245,8 @@ class ObjectController<T> implements Controller<T> {
     signal?.addEventListener('abort', stop);
     try {
       const { source, random, clock } = this.#deps;
-      const informer = { source, table: this.#table, clock, random, backoff: RELIST_BACKOFF, logger: this.#logger };
+      const { pressure, table, logger } = { pressure: this.#pressure, table: this.#table, logger: this.#logger };
+      const informer = { source, table, clock, random, backoff: RELIST_BACKOFF, logger, pressure };
       await inform({ ...informer, onList: (list) => this.#onList(list) }, this.#stopping.signal);
     } finally {
       signal?.removeEventListener('abort', stop);
@@ -246,44 +254,54 @@ class ObjectController<T> implements Controller<T> {
     }
   }
 
-  idle({ signal }: SignalOptions = {}): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(signal.reason);
-        return;
-      }
-      if (this.#stopping.signal.aborted) {
-        reject(new ClosedError('wait until the controller is idle'));
-        return;
-      }
-      const abort = (): void => waiter.reject(signal?.reason);
-      const end = (): void => {
-        this.#idle.delete(waiter);
-        signal?.removeEventListener('abort', abort);
-      };
-      const waiter: IdleWaiter = {
-        resolve: () => {
-          end();
-          resolve();
-        },
-        reject: (reason) => {
-          end();
-          reject(reason);
-        },
-      };
-      this.#idle.add(waiter);
-      signal?.addEventListener('abort', abort);
-      this.#checkIdle();
-    });
+  idle(options: SignalOptions = {}): Promise<void> {
+    if (options.signal?.aborted !== true && this.#stopping.signal.aborted) {
+      return Promise.reject(new ClosedError('wait until the controller is idle'));
+    }
+    const idle = this.#idle.wait(options);
+    this.#checkIdle();
+    return idle;
+  }
+
+  pause(): void {
+    if (this.#admission.isPaused) return;
+    this.#admission.isPaused = true;
+    this.#queue.pause();
+    this.#pressure.release();
+  }
+
+  resume(): void {
+    if (!this.#admission.isPaused) return;
+    this.#admission.isPaused = false;
+    this.#queue.resume();
   }
 
   state(name: string): ObjectStatus | undefined {
     return inspect(this.#table.get(name), this.#registry.handlers);
   }
 
+  explain(name: string): Explanation {
+    return explain(this.#deps, name, this.#table.get(name), this.#queue.stateOf(name));
+  }
+
   stats(): ControllerStats {
     const { queued, running, waiting, keys } = this.#queue.counts;
-    return { objects: this.#table.size, queued, running, waiting, behind: keys, ...this.#counters };
+    return {
+      objects: this.#table.size,
+      queued,
+      running,
+      waiting,
+      behind: keys,
+      paused: this.#admission.isPaused,
+      watchHeld: this.#pressure.isHeld,
+      openBreakers: this.#breakers?.open.size ?? 0,
+      breakerTrips: this.#breakers?.trips ?? 0,
+      ...this.#counters,
+    };
+  }
+
+  handlerStats(): Readonly<Record<string, HandlerStats>> {
+    return handlerStats(this.#metrics, this.#table.states(), this.#clock.now());
   }
 
   #passDeps(options: ControllerOptions<T>, random: Random, process: string): PassDeps {
@@ -303,11 +321,31 @@ class ObjectController<T> implements Controller<T> {
       logger: this.#logger,
       table: this.#table,
       counters: this.#counters,
+      metrics: this.#metrics,
+      admission: this.#admission,
+      breakers: this.#breakers,
       stopping: this.#stopping.signal,
       stopped: this.#stopped.signal,
       reads: new Set(),
       nextWriteId: () => `${process}-${++writes}`,
     };
+  }
+
+  #ranks({ priority, ageingMs = 10_000 }: ControllerOptions<T>): { readonly ranks?: RankOptions } {
+    if (priority === undefined) return {};
+    const onFault = ({ name, uid, resourceVersion }: Snapshot, error: unknown): void => {
+      this.#counters.faults++;
+      this.#logger.error('Cannot tell the priority of an object', { name, uid, resourceVersion, error });
+    };
+    // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
+    const fn = priority as (object: unknown) => unknown;
+    return { ranks: { priority: priorityBy(fn, this.#table, onFault), ageingMs } };
+  }
+
+  #changed(name: string): void {
+    const state = this.#table.get(name);
+    if (state !== undefined) state.unseenSinceMs ??= this.#clock.now();
+    this.#queue.notify(name);
   }
 
   #pass(name: string): ReturnType<typeof runPass> {
@@ -326,7 +364,8 @@ class ObjectController<T> implements Controller<T> {
     this.#stopping.abort(reason);
     this.#queue.close();
     for (const { running } of this.#table.states()) running?.abort(reason);
-    for (const waiter of [...this.#idle]) waiter.reject(new ClosedError('wait until the controller is idle'));
+    this.#admission.close();
+    this.#idle.reject(new ClosedError('wait until the controller is idle'));
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(this.#drainMs, resolve);
       Promise.all([this.#queue.drained(), this.#sweeper.drained()]).then(() => {
@@ -340,7 +379,7 @@ class ObjectController<T> implements Controller<T> {
   }
 
   #checkIdle(): void {
-    if (this.#lists === 0 || this.#queue.counts.keys > 0) return;
-    for (const waiter of [...this.#idle]) waiter.resolve();
+    if (this.#lists === 0 || this.#queue.counts.keys > 0 || this.#pressure.isHeld) return;
+    this.#idle.resolve();
   }
 }

@@ -1,6 +1,7 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
+import { hooksOf } from './call-hooks.ts';
 import { type DocumentVersion, triedOf } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job } from './jobs.ts';
@@ -10,7 +11,7 @@ import { PatchCollector } from './patch-collector.ts';
 import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
 import { type Handler, isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
-import { attemptOf, type Execution, judge, naming, report } from './verdict.ts';
+import { attemptOf, type Execution, judge, mayCall, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
 
 /** What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made. */
@@ -55,6 +56,8 @@ export async function executeSub(execution: Execution, entry: PlanEntry): Promis
     const newest = execution.state.newest;
     const isLost = newest?.uid !== snapshot.uid || newest.deleting || deps.stopping.aborted;
     if (sub === undefined || memory.pending !== undefined || isLost) return 'unrunnable';
+    // Two calls: what was granted was used by the first.
+    if (!mayCall(execution)) return 'unrunnable';
   }
   const attempt = attemptOf(execution);
   const viewIn = (state: Snapshot): unknown =>
@@ -116,6 +119,7 @@ async function rebuild(execution: Execution): Promise<void> {
     const failures = memory.rebuilds.get(handler.id)?.failures ?? 0;
     const delayMs = backoffDelayMs(failures, handler.backoff, deps.random);
     memory.rebuilds.set(handler.id, { deadlineClockMs: deps.clock.now() + delayMs, failures: failures + 1 });
+    memory.breaker?.failed();
     deps.logger.warn(`Cannot rebuild the sub-handlers of "${handler.id}"`, {
       ...naming(snapshot),
       error: result.error,
@@ -151,11 +155,11 @@ async function callHandler(
 }
 
 /** Makes the call the one that newer states and the end of the controller are told to. */
-function begin({ deps, state, memory, snapshot, job, forced }: Execution, isAttempt: boolean): RunningCall {
+function begin(execution: Execution, isAttempt: boolean): RunningCall {
+  const { deps, state, memory, snapshot, job, forced } = execution;
   const isSupersedable = isAttempt && deps.policy === 'supersede' && !forced && !memory.spared.has(job.id);
-  const running = new RunningCall(job, snapshot, isSupersedable);
+  const running = new RunningCall(job, snapshot, isSupersedable, hooksOf(execution));
   state.running = running;
-  deps.counters.calls++;
   return running;
 }
 

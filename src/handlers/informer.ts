@@ -6,6 +6,7 @@ import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource, SourceList } from '../types/source.ts';
 import { untilAborted } from '../types/until-aborted.ts';
+import type { BackPressure } from './back-pressure.ts';
 import type { ObjectTable } from './object-table.ts';
 
 export interface InformerOptions {
@@ -15,6 +16,8 @@ export interface InformerOptions {
   readonly random: Random;
   readonly backoff: Backoff;
   readonly logger: Logger;
+  /** @default none: items are taken in as they come */
+  readonly pressure?: BackPressure;
   /** Called with every list after it was taken in. The first one means that all objects are known. */
   readonly onList: (list: SourceList) => void;
 }
@@ -26,6 +29,9 @@ export interface InformerOptions {
  * Waits by backoff between two lists. The backoff begins anew once a watch has delivered something, or has lived longer
  * than the longest wait: a quiet watch that is cut every hour is no failure, but a source that accepts the list and
  * refuses every watch must not be listed in a tight loop.
+ *
+ * Between two items it waits for the back-pressure (A34'). What the source does with a watch that is read slowly is up to it:
+ * if it ends the watch, there is another list.
  *
  * Each list and watch has a signal of its own, for sources that leave their listeners behind: however often it is
  * listed again, `signal` has the listeners of one.
@@ -80,6 +86,9 @@ async function listAndWatch(options: InformerOptions, signal: AbortSignal, hooks
     hooks.onDelivery();
     if (item.type === 'deleted') table.observeDeletion(item);
     else if (item.type !== 'bookmark') table.observe(item.object);
+    const held = options.pressure?.hold(signal);
+    if (held !== undefined) await held;
+    if (signal.aborted) return;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { BreakerStatus } from './breaker.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isComplete, isPlannedAt } from './jobs.ts';
 import type { Loop, LoopGuard } from './loop-guard.ts';
@@ -20,6 +21,8 @@ export interface ObjectStatus {
   readonly settled: boolean;
   /** The same, and each of them last *succeeded* on what it sees of the newest known state. */
   readonly succeeded: boolean;
+  /** Whether its calls are held back; `undefined` where the controller has no `breaker` (A33'). */
+  readonly breaker: BreakerStatus | undefined;
   /** Handlers in the order of registration, each followed by its planned subs, and by those that it has to retire. */
   readonly handlers: readonly HandlerStatus[];
 }
@@ -65,6 +68,7 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
     uid: snapshot.uid,
     resourceVersion: snapshot.resourceVersion,
     deleting: snapshot.deleting,
+    breaker: isCurrent ? state.memory?.breaker?.status : undefined,
     settled: inScope.every(
       ({ id, digest, state }) => state !== 'retiring' && digest !== undefined && isSettled(doc.record(id), digest),
     ),

@@ -1,7 +1,9 @@
 import type { Clock } from '../types/clock.ts';
 import type { Agenda } from './agenda.ts';
+import type { Breaker } from './breaker.ts';
 import type { RunningCall } from './call.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
+import { Lag } from './lag.ts';
 import { LoopGuard } from './loop-guard.ts';
 import type { OwnWrite } from './own-write.ts';
 import type { Wait } from './record.ts';
@@ -77,6 +79,12 @@ export class UidMemory {
   /** Records whose last call was aborted for newer input: the next one may finish. */
   readonly spared: Set<string> = new Set();
   readonly guard: LoopGuard = new LoopGuard();
+  /** `undefined` where the controller has none. */
+  readonly breaker: Breaker | undefined;
+  /** For which handlers the object is behind. */
+  readonly lag: Lag = new Lag();
+  /** What the last failed call of a record said, until it succeeds. */
+  readonly errors: Map<string, string> = new Map();
   /** Passes in a row that opened an attempt and then began anew on a newer state. */
   restarts = 0;
   readonly #unsure = new Map<string, SentWrite>();
@@ -84,8 +92,15 @@ export class UidMemory {
     | { readonly doc: DocumentVersion; readonly outcome: PendingOutcome; readonly result: DocumentVersion }
     | undefined;
 
-  constructor(uid: string) {
+  constructor(uid: string, breaker?: Breaker) {
     this.uid = uid;
+    this.breaker = breaker;
+  }
+
+  /** Somebody else has changed the object. */
+  foreign(before: Snapshot, after: Snapshot): void {
+    this.guard.foreign(before, after);
+    this.breaker?.foreign();
   }
 
   /** The document with what waits to be written. */
@@ -151,7 +166,8 @@ export class UidMemory {
 
   /** Forgets what belongs to records that are gone. */
   #trim(): void {
-    for (const map of [this.closures, this.opened, this.deadlines, this.rebuilds, this.spared, this.guard]) {
+    const { closures, opened, deadlines, rebuilds, spared, guard, errors } = this;
+    for (const map of [closures, opened, deadlines, rebuilds, spared, guard, errors]) {
       for (const id of map.keys()) if (this.doc?.record(id) === undefined) map.delete(id);
     }
   }
@@ -170,8 +186,12 @@ interface SentPatch {
 export class ObjectState {
   readonly name: string;
   newest: Snapshot | undefined;
+  /** Monotonic time of the first state that no pass has looked at. */
+  unseenSinceMs: number | undefined;
   memory: UidMemory | undefined;
   running: RunningCall | undefined;
+  /** The last failure of the progress store or the source, and until when nothing is done for the object. */
+  trouble: { readonly error: string; readonly untilClockMs: number } | undefined;
   #sent: SentPatch | undefined;
   readonly #garbage = new Set<string>();
 
@@ -184,7 +204,7 @@ export class ObjectState {
     const before = this.newest;
     if (before !== undefined && newest?.uid === before.uid && this.memory?.uid === before.uid && !isOwn) {
       if (this.#sent?.base === before) this.#sent = { base: before, next: newest };
-      else this.memory.guard.foreign(before, newest);
+      else this.memory.foreign(before, newest);
     }
     this.newest = newest;
     this.running?.reconsider(newest);
@@ -200,7 +220,7 @@ export class ObjectState {
     const sent = this.#sent;
     this.#sent = undefined;
     if (sent?.next === undefined || isOwn(sent.next) || this.memory?.uid !== sent.base.uid) return;
-    this.memory.guard.foreign(sent.base, sent.next);
+    this.memory.foreign(sent.base, sent.next);
   }
 
   /** Uids whose documents have to go. */

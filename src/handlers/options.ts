@@ -25,6 +25,34 @@ export interface ControllerOptions<T = unknown> {
   readonly essence?: EssenceHasher;
   /** Makes the default view in place of `essence`: plain JSON data, copied, all of which counts. Pure. Excludes `essence`. */
   readonly view?: (object: T) => unknown;
+  /**
+   * Which objects come first where many are in line: the higher, the sooner, from -1000 to 1000; what is beyond counts as the
+   * nearest bound. Pure, asked for states as they get in line or change there. What throws, and what is no number, is
+   * reported and counts as 0 (A30').
+   * @default first come first served
+   */
+  readonly priority?: (object: T) => number;
+  /**
+   * How much longer an object has to have been in line to make up for one step of priority, in ms, above 0: no object is
+   * overtaken by one that comes later than the difference of their priorities times this. @default 10000
+   */
+  readonly ageingMs?: number;
+  /**
+   * Calls that may begin, over all objects and handlers (A32'): `perSecond` on average, above 0, and `burst`, a whole
+   * number, at once. Who waits does so without a worker, first come first served. @default no limit; of `burst`: `perSecond`
+   * rounded up
+   */
+  readonly rateLimit?: RateLimitOptions;
+  /**
+   * Holds back the calls for an object after so many failed ones in a row, whatever handlers they are of, for a time that
+   * grows until one succeeds (A33'). A delay, never a drop. @default none
+   */
+  readonly breaker?: BreakerOptions;
+  /**
+   * The watch of the source is not read on while more objects than this are in line; it is again when half of them are left
+   * (A34'). A whole number from 1 on, or `Infinity`. @default 10000
+   */
+  readonly queuedMax?: number;
   /** Objects handled at a time, a whole number or `Infinity`; within one object, calls never overlap. @default 16 */
   readonly concurrency?: number;
   /**
@@ -63,6 +91,26 @@ export interface ControllerOptions<T = unknown> {
   readonly logger?: Logger;
 }
 
+/** How many calls may begin. */
+export interface RateLimitOptions {
+  /** On average, above 0; less than 1 for one in several seconds. */
+  readonly perSecond: number;
+  /** At once, after a time of rest; a whole number from 1 on. @default perSecond, rounded up */
+  readonly burst?: number;
+}
+
+/** When the calls for an object are held back. */
+export interface BreakerOptions {
+  /** Failed calls in a row, a whole number from 1 on. Superseded ones count for nothing. */
+  readonly failuresMax: number;
+  /**
+   * For how long: the first time, and longer each time that the call after it fails, too. When somebody else changes the
+   * object, `baseMs` after the last failure is enough.
+   * @default { baseMs: 10000, factor: 2, maxMs: 300000, jitter: 0.2 }
+   */
+  readonly backoff?: BackoffOptions;
+}
+
 /** Options of `controller.on`. */
 export interface HandlerOptions<T = unknown> extends AttemptOptions {
   /** Names the handler's records: keep it over releases. No `/`. */
@@ -78,6 +126,12 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly when?: (object: T) => boolean;
   /** What is left out is as in the controller's. @default the controller's */
   readonly backoff?: BackoffOptions;
+  /**
+   * Calls of the handler at a time over all objects, those of its subs and its `retire` hook counted in: a whole number or
+   * `Infinity`. Who waits does so without a worker, first come first served among objects, and the other handlers of its
+   * object go on (A31'). A call that has timed out counts no more. @default Infinity
+   */
+  readonly concurrency?: number;
   /**
    * Names what the handler's view means, for all that the controller cannot tell by itself: change it with `select`, with
    * the controller's `view`, or to have every object handled once more (A14').

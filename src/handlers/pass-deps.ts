@@ -4,6 +4,9 @@ import { UnsupportedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource, SourcePatch, SourcePatchResult } from '../types/source.ts';
+import type { Admission } from './admission.ts';
+import type { Breakers } from './breaker.ts';
+import type { HandlerMetrics } from './handler-metrics.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { ProgressStore } from './progress.ts';
@@ -44,6 +47,10 @@ export interface PassDeps {
   readonly logger: Logger;
   readonly table: ObjectTable;
   readonly counters: Counters;
+  /** Of every registered handler, by id. */
+  readonly metrics: ReadonlyMap<string, HandlerMetrics>;
+  readonly admission: Admission;
+  readonly breakers: Breakers | undefined;
   /** Aborts when the controller is to stop: no call begins after it, outcomes are still written. */
   readonly stopping: AbortSignal;
   /** Aborts when it has stopped: nothing is written any more. */

@@ -1,6 +1,7 @@
 import type { RunResult } from '../queue/keyed-queue.ts';
 import { type Adoption, adoptionOn } from './adoption.ts';
-import { Agenda } from './agenda.ts';
+import { type Admit, Agenda, type WakeOf } from './agenda.ts';
+import { Breaker } from './breaker.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
 import { diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
@@ -38,14 +39,30 @@ const STALE_READ_DELAY_MS = 1000;
  */
 export async function runPass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
   deps.counters.passes++;
+  deps.admission.enter(state.name);
+  try {
+    const result = await pass(deps, state);
+    // Who comes back at once keeps what it has asked for, and its place in every line.
+    if (result !== 'again') deps.admission.rest(state.name);
+    return result;
+  } catch (error) {
+    deps.admission.leave(state.name);
+    throw error;
+  }
+}
+
+async function pass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
   await deleteGarbage(deps, state);
   const snapshot = state.newest;
-  if (snapshot === undefined) {
+  if (state.memory !== undefined && state.memory.uid !== snapshot?.uid) {
+    state.memory.breaker?.forget();
     state.memory = undefined;
+  }
+  if (snapshot === undefined) {
     if (state.garbage.length === 0) deps.table.forget(state.name);
     return state.garbage.length === 0 ? 'idle' : 'again';
   }
-  if (state.memory?.uid !== snapshot.uid) state.memory = new UidMemory(snapshot.uid);
+  state.memory ??= new UidMemory(snapshot.uid, deps.breakers && new Breaker(deps.breakers));
   return new Pass(deps, state, state.memory, snapshot).run();
 }
 
@@ -88,7 +105,7 @@ class Pass {
       return 'again';
     }
     while (!this.#deps.stopping.aborted && this.#isAlive()) {
-      const job = this.#firstOn(this.#snapshot);
+      const job = this.#firstOn(this.#snapshot, this.#admit);
       if (job === undefined) break;
       const forced = this.#isForced();
       if (!forced && !isSameJob(job, this.#newest())) break;
@@ -187,7 +204,7 @@ class Pass {
       const result = await commit(this.#deps, this.#state, memory, { job, snapshot: this.#snapshot, forced });
       if (result !== 'carried') return result;
     }
-    if (!this.#isAlive() || this.#deps.stopping.aborted) return 'superseded';
+    if (!this.#isAlive() || this.#deps.stopping.aborted || this.#isBarred()) return 'superseded';
     if (!this.#called && this.#state.newest !== this.#snapshot && memory.restarts < RESTARTS_MAX) {
       memory.restarts++;
       return 'again';
@@ -273,28 +290,55 @@ class Pass {
       // Who does not keep the object for a clean-up has no part in its deletion.
       const isOurs = !snapshot.deleting || isHeld(this.#deps, snapshot);
       const handlers = isOurs ? this.#deps.handlers : [];
-      memory.agenda = new Agenda(snapshot, this.#doc(), handlers, (id, attempt) => memory.wakeOf(id, attempt, clock));
+      const wakeOf: WakeOf = (id, attempt) => memory.wakeOf(id, attempt, clock);
+      memory.agenda = new Agenda(snapshot, this.#doc(), handlers, wakeOf, (id) => memory.lag.settled(id));
+      memory.lag.become(memory.agenda.behind, this.#state.unseenSinceMs ?? clock.now());
+      if (snapshot === this.#state.newest) this.#state.unseenSinceMs = undefined;
     }
     return memory.agenda;
   }
 
-  #firstOn(snapshot: Snapshot): Job | undefined {
-    return this.#agendaOf(snapshot).next(this.#doc(), this.#deps.clock.now(), this.#ran);
+  /** The first job that is due; with `admit`, that may be called now. */
+  #firstOn(snapshot: Snapshot, admit?: Admit): Job | undefined {
+    return this.#agendaOf(snapshot).next(this.#doc(), this.#deps.clock.now(), this.#ran, admit);
+  }
+
+  readonly #admit: Admit = ({ handler }) =>
+    this.#isBarred() ? 'object' : this.#deps.admission.ask(this.#state.name, handler);
+
+  /** No call begins for this object now: the controller pauses, or its breaker is open. */
+  #isBarred(): boolean {
+    return this.#deps.admission.isPaused || (this.#memory.breaker?.wakeClockMs ?? 0) > this.#deps.clock.now();
   }
 
   /** What the queue is to do with the object now. */
   #next(): RunResult {
     const newest = this.#state.newest;
     if (newest === undefined || newest.uid !== this.#snapshot.uid) return 'again';
-    if (newest.deleting && !isHeld(this.#deps, newest)) return 'idle';
+    if (newest.deleting && !isHeld(this.#deps, newest)) {
+      this.#memory.lag.clear();
+      return 'idle';
+    }
     if (newest.deleting !== this.#snapshot.deleting || mustHold(this.#deps, newest)) return 'again';
-    const isDue = this.#firstOn(newest) !== undefined;
-    const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
+    this.#deps.admission.review(this.#state.name);
+    const isDue = this.#firstOn(newest, this.#admit) !== undefined;
+    const { hasHeld, wakeClockMs, isHeldBack } = this.#agendaOf(newest);
     if (isDue || hasHeld) return 'again';
+    if (isHeldBack) return this.#heldBack(wakeClockMs);
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
     // Held to the end: another state has come while the finalizer was to be removed.
     return newest.deleting && !this.#isUnclear(newest) && !this.#deps.stopping.aborted ? 'again' : 'idle';
+  }
+
+  /** Something is due and may not be called: the end of the pause, the breaker, or whoever makes room, wakes the object. */
+  #heldBack(wakeClockMs: number): RunResult {
+    const { admission, clock } = this.#deps;
+    // In line, where the pause keeps it.
+    if (admission.isPaused) return 'again';
+    const nowMs = clock.now();
+    const openUntilMs = this.#memory.breaker?.wakeClockMs ?? 0;
+    return { afterMs: Math.max(0, (openUntilMs > nowMs ? openUntilMs : wakeClockMs) - nowMs) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
-import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
+import { checkAttempts, checkConcurrency, checkFunction, checkId, checkNames } from './checks.ts';
 import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
 import type { HandlerOptions } from './options.ts';
 import { type Path, parsePath } from './path.ts';
@@ -28,6 +28,8 @@ export interface Handler {
   readonly retries: number;
   readonly timeoutMs: number | undefined;
   readonly backoff: Backoff;
+  /** Calls at a time, those of subs and of `retire` counted in (A31'). */
+  readonly concurrency: number;
   readonly fn: HandlerFunction;
   readonly version: string | undefined;
   /** How the view is defined (A14'). */
@@ -55,6 +57,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
   'select',
   'when',
   'backoff',
+  'concurrency',
   'onAdded',
   'onSchemaChange',
   'retire',
@@ -105,6 +108,7 @@ export class Registry {
     checkFunction(action, 'select', options.select);
     checkFunction(action, 'when', options.when);
     checkFunction(action, 'retire', options.retire);
+    checkConcurrency(action, options.concurrency);
     if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
     if (this.#ids.has(options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
@@ -132,6 +136,7 @@ export class Registry {
       retries: options.retries ?? Number.POSITIVE_INFINITY,
       timeoutMs: options.timeoutMs,
       backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
+      concurrency: options.concurrency ?? Number.POSITIVE_INFINITY,
       fn: fn as HandlerFunction,
       version: options.version,
       schema: schemaOf(path, options.select !== undefined, options.version, this.#essence),

@@ -1,5 +1,6 @@
 import { invariant } from '../types/invariant.ts';
 import type { DocumentVersion } from './document-version.ts';
+import { errorText } from './error-text.ts';
 import { type Job, viewOn } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { attemptAfter, type CallResult, type Outcome, outcomeOf, type RetryPolicy } from './outcome.ts';
@@ -113,9 +114,20 @@ export function attemptOf({ memory, job }: Execution): Attempt {
   return attempt;
 }
 
+/** Whether another call may begin within what was granted for one: it is asked for anew. */
+export function mayCall({ deps, state, memory, job }: Execution): boolean {
+  if ((memory.breaker?.wakeClockMs ?? 0) > deps.clock.now()) return false;
+  return deps.admission.ask(state.name, job.handler) === 'granted';
+}
+
 /** Counts and tells. After the outcome is pending: nothing that goes wrong in telling may lose it. */
-export function report({ deps, snapshot, job }: Execution, outcome: Outcome): void {
+export function report({ deps, memory, snapshot, job }: Execution, outcome: Outcome): void {
   const facts = { ...naming(snapshot), handler: job.id };
+  deps.metrics.get(job.handler.id)?.judged(outcome.kind);
+  if (outcome.kind === 'ok') memory.breaker?.succeeded();
+  else if (outcome.kind !== 'superseded') memory.breaker?.failed();
+  if (outcome.kind === 'ok') memory.errors.delete(job.id);
+  else if (outcome.kind !== 'superseded') memory.errors.set(job.id, errorText(outcome.error));
   switch (outcome.kind) {
     case 'ok':
       deps.counters.successes++;

@@ -4,10 +4,11 @@ import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
 import { type Backoff, type BackoffOptions, backoffDelayMs, resolveBackoff } from './backoff.ts';
 import { Pacer } from './pacer.ts';
+import { type RankOptions, ReadyList } from './ready-list.ts';
 
 /**
- * What a run leaves behind: nothing to do, more to do at once, or something to do in a while. A `hold` is a wait that a
- * notification does not cut short.
+ * What a run leaves behind: nothing to do, more to do at once, or something to do in a while; `Infinity` is a wait without a
+ * timer, until somebody says so. A `hold` is a wait that a notification does not cut short.
  */
 export type RunResult = 'idle' | 'again' | { readonly afterMs: number; readonly hold?: boolean };
 
@@ -16,6 +17,10 @@ export interface KeyedQueueOptions {
   readonly run: (key: string) => Promise<RunResult>;
   /** Keys worked on at a time. @default 16 */
   readonly concurrency?: number;
+  /** Which keys come first. @default first come first served */
+  readonly ranks?: RankOptions;
+  /** Told of every key that is taken out of the line, before its run. What it throws is dropped. */
+  readonly onTake?: () => void;
   /** Counts the runs as steps; whoever makes steps within runs counts them with the same one. @default its own */
   readonly pacer?: Pacer;
   /** Waits after rejected runs, counted per key. @default { baseMs: 500, factor: 2, maxMs: 60000, jitter: 0.2 } */
@@ -56,7 +61,7 @@ interface Entry {
  *                          +---- time, or notify ------------------> waiting    (hold: only time)
  * ```
  *
- * - Serial per key, first come first served among keys, at most `concurrency` at a time.
+ * - Serial per key, at most `concurrency` at a time; first come first served among keys, or by priority (see `ReadyList`).
  * - A notification during a run makes another run after it: the last one is never missed.
  * - Nothing that `run` or a callback throws stops the queue or a key.
  * - Timers and I/O get their turn after so many runs (see `Pacer`), also where no run ever waits.
@@ -73,11 +78,13 @@ export class KeyedQueue {
   readonly #onIdle: () => void;
   readonly #onError: (key: string, error: unknown, delayMs: number) => void;
   readonly #entries = new Map<string, Entry>();
-  /** Insertion order is the order of service. */
-  readonly #ready = new Set<string>();
+  readonly #ready: ReadyList;
+  readonly #onTake: () => void;
   #running = 0;
   #waiting = 0;
   #isPaused = false;
+  /** The pacer has asked for a turn of the platform. */
+  #awaitsTurn = false;
   #closed = false;
   #drained: (() => void)[] = [];
 
@@ -92,6 +99,8 @@ export class KeyedQueue {
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#pacer = options.pacer ?? new Pacer(this.#clock);
+    this.#ready = new ReadyList(options.ranks);
+    this.#onTake = options.onTake ?? (() => {});
     this.#onIdle = options.onIdle ?? (() => {});
     this.#onError = options.onError ?? (() => {});
   }
@@ -107,14 +116,43 @@ export class KeyedQueue {
     const entry = this.#entries.get(key);
     if (entry === undefined) {
       this.#entries.set(key, { state: 'queued', dirty: false, hold: false, failures: 0, cancel: undefined });
-      this.#ready.add(key);
+      this.#ready.add(key, this.#clock.now());
       this.#schedule();
     } else if (entry.state === 'running') {
       entry.dirty = true;
     } else if (entry.state === 'waiting' && !entry.hold) {
-      entry.cancel?.();
       this.#wake(key, entry);
+    } else if (entry.state === 'queued') {
+      this.#ready.review(key);
     }
+  }
+
+  /**
+   * Says that what a waiting key waits for is kept for it: it runs before most of those in line. Cheap, too; a key that is
+   * idle stays so.
+   */
+  wake(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry?.state === 'running') entry.dirty = true;
+    else if (entry?.state === 'waiting' && !entry.hold) this.#wake(key, entry);
+    if (entry?.state === 'queued') this.#ready.wake(key);
+  }
+
+  /** What a key does at this moment. `held`: it waits after a failed run. */
+  stateOf(key: string): 'idle' | 'queued' | 'running' | 'waiting' | 'held' | 'left' {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return 'idle';
+    return entry.state === 'waiting' && entry.hold ? 'held' : entry.state;
+  }
+
+  /** No run starts until `resume`. Running ones go on, notifications are taken in, waits end in the line. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#schedule();
   }
 
   /** No run starts any more. Running ones go on, unpaced; waits end. Keys with work left stay in `counts.keys`. */
@@ -143,26 +181,26 @@ export class KeyedQueue {
   }
 
   #startNext(): void {
-    while (!this.#closed && !this.#isPaused && this.#running < this.#concurrency) {
-      const next = this.#ready.values().next();
-      if (next.done === true) return;
+    while (!this.#closed && !this.#isPaused && !this.#awaitsTurn && this.#running < this.#concurrency) {
+      if (this.#ready.size === 0) return;
       const turn = this.#pacer.step();
       if (turn !== undefined) {
-        this.#isPaused = true;
+        this.#awaitsTurn = true;
         turn.then(() => {
-          this.#isPaused = false;
+          this.#awaitsTurn = false;
           this.#startNext();
         });
         return;
       }
-      this.#start(next.value);
+      const key = this.#ready.take();
+      if (key !== undefined) this.#start(key);
     }
   }
 
   #start(key: string): void {
     const entry = this.#entries.get(key);
-    this.#ready.delete(key);
     if (entry === undefined) return;
+    guard(this.#onTake);
     entry.state = 'running';
     entry.dirty = false;
     entry.cancel = undefined;
@@ -198,7 +236,8 @@ export class KeyedQueue {
       entry.state = 'waiting';
       entry.hold = hold;
       this.#waiting++;
-      entry.cancel = this.#clock.after(result.afterMs, () => this.#wake(key, entry));
+      const isTimed = result.afterMs !== Number.POSITIVE_INFINITY;
+      entry.cancel = isTimed ? this.#clock.after(result.afterMs, () => this.#wake(key, entry)) : undefined;
     } else {
       this.#entries.delete(key);
     }
@@ -207,6 +246,7 @@ export class KeyedQueue {
   }
 
   #wake(key: string, entry: Entry): void {
+    entry.cancel?.();
     this.#waiting--;
     this.#enqueue(key, entry);
     this.#schedule();
@@ -214,7 +254,7 @@ export class KeyedQueue {
 
   #enqueue(key: string, entry: Entry): void {
     entry.state = 'queued';
-    this.#ready.add(key);
+    this.#ready.add(key, this.#clock.now());
   }
 }
 

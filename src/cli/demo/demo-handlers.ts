@@ -1,6 +1,7 @@
 import { createEssenceHasherWith } from '../../core/essence-hasher.ts';
 import { coreModule } from '../../core/module.ts';
-import { type Controller, type ControllerStats, createController } from '../../handlers/controller.ts';
+import { type Controller, createController } from '../../handlers/controller.ts';
+import type { ControllerStats } from '../../handlers/controller-stats.ts';
 import { createStoreSource } from '../../handlers/store-source.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Random } from '../../types/random.ts';

@@ -1,5 +1,6 @@
-import type { Controller, ControllerStats } from '../../../src/handlers/controller.ts';
+import type { Controller } from '../../../src/handlers/controller.ts';
 import { createController } from '../../../src/handlers/controller.ts';
+import type { ControllerStats } from '../../../src/handlers/controller-stats.ts';
 import type { ControllerOptions } from '../../../src/handlers/options.ts';
 import { createMemoryProgress, type MemoryProgress, type ProgressStore } from '../../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../../src/handlers/record.ts';

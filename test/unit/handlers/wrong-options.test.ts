@@ -49,6 +49,11 @@ describe('createController refuses', () => {
     ],
     ['a backoff with an unknown name', { backoff: { base: 1 } }, 'unknown option base'],
     ['a backoff that is text', { backoff: { baseMs: '500' } }, 'baseMs is of type string'],
+    ['a priority that is a number', { priority: 3 }, 'priority is of type number'],
+    ['a rate that is a number', { rateLimit: 5 }, 'rateLimit: the options are number'],
+    ['a rate with an unknown name', { rateLimit: { perSecond: 5, per: 1 } }, 'unknown option per'],
+    ['a breaker with an unknown name', { breaker: { failuresMax: 5, openMs: 1 } }, 'unknown option openMs'],
+    ['a breaker with an unknown backoff', { breaker: { failuresMax: 5, backoff: { base: 1 } } }, 'unknown option base'],
   ])('%s', (_name, options, message) => {
     expect(() => controllerWith(options)).toThrow(TypeError);
     expect(() => controllerWith(options)).toThrow(message);
@@ -63,6 +68,18 @@ describe('createController refuses', () => {
     { drainMs: -1 },
     { drainMs: '1000' },
     { backoff: { maxMs: 1 } },
+    { ageingMs: 0 },
+    { ageingMs: Number.POSITIVE_INFINITY },
+    { queuedMax: 0 },
+    { queuedMax: 1.5 },
+    { rateLimit: {} },
+    { rateLimit: { perSecond: 0 } },
+    { rateLimit: { perSecond: Number.POSITIVE_INFINITY } },
+    { rateLimit: { perSecond: 1, burst: 0 } },
+    { rateLimit: { perSecond: 1, burst: 1.5 } },
+    { breaker: {} },
+    { breaker: { failuresMax: 0 } },
+    { breaker: { failuresMax: 1, backoff: { baseMs: 0 } } },
   ])('%j', (options) => {
     expect(() => controllerWith(options)).toThrow(RangeError);
   });
@@ -101,6 +118,8 @@ describe('on refuses', () => {
     ['an id that is a number', { id: 7 }, TypeError],
     ['a timeout as text', { timeoutMs: '100' }, RangeError],
     ['a backoff with an unknown name', { backoff: { max: 1 } }, TypeError],
+    ['no call at a time', { concurrency: 0 }, RangeError],
+    ['a concurrency as text', { concurrency: '2' }, RangeError],
   ])('%s', (_name, options, error) => {
     const controller = controllerWith({});
     expect(() => controller.on('change', wrong({ id: 'h', ...options }), nothing)).toThrow(error);
