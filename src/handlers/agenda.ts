@@ -1,8 +1,9 @@
 import { Heap } from '../queue/heap.ts';
 import type { DocumentVersion } from './document-version.ts';
-import { isDone, isPlannedAt, type Job, mayRetire } from './jobs.ts';
+import { isDone, isPlannedAt, type Job } from './jobs.ts';
 import { type HandlerRecord, subRecordId, type Wait } from './record.ts';
 import type { Handler } from './registry.ts';
+import { retirementTurn } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Monotonic time from which on a job may run, given its last attempt on the same digest; 0 for at once. */
@@ -25,7 +26,7 @@ interface Waiting {
  * ```
  *
  * A sub counts only below a parent that is in scope and *planned* at what the parent sees, that is, whose own call on
- * it succeeded (A9'a). So a parent is not called again while its subs are pending, and the subs of a parent that has
+ * it succeeded (A9'a); a parent that is a sub, only below one that is planned, too (A9'f). So a parent is not called again while its subs are pending, and the subs of a parent that has
  * failed, waits, or is out of scope rest (A9'c).
  *
  * Of an object that is deleting, all subs that were ever opened are retired, and then the handlers for its deletion are
@@ -40,6 +41,8 @@ export class Agenda {
   readonly #wakeOf: WakeOf;
   readonly #due = new Heap<Job>(byTurn);
   readonly #waiting = new Heap<Waiting>(byTime);
+  /** To be retired once the subs that they had registered themselves are. */
+  readonly #blocked = new Map<string, Job>();
   /** To be called once nothing else is left. */
   #last: Job[] = [];
   #held: Job[] = [];
@@ -49,43 +52,54 @@ export class Agenda {
     this.#wakeOf = wakeOf;
     for (const handler of handlers) {
       if (snapshot.deleting !== (handler.kind === 'delete')) {
-        if (snapshot.deleting) this.addRetiring(handler, doc);
+        if (snapshot.deleting) this.addRetiring(handler, handler.id, doc);
         continue;
       }
       const view = snapshot.viewOf(handler);
       if (view !== undefined) this.#addHandler(handler, view.digest, doc);
-      if (!snapshot.deleting) this.addRetiring(handler, doc);
+      if (!snapshot.deleting) this.addRetiring(handler, handler.id, doc);
     }
   }
 
   #addHandler(handler: Handler, digest: string, doc: DocumentVersion): void {
     const { id } = handler;
     const at = turnOf(doc, id);
-    const job = { id, handler, entry: undefined, retires: false, digest, handlerDigest: digest, at, place: -1 };
+    const job = { id, handler, entry: undefined, parent: undefined, retires: false, digest, at, place: -1 };
     if (this.snapshot.deleting) this.#last.push(job);
     else this.#add(job, doc);
-    if (isPlannedAt(doc.record(id), digest)) this.addSubs(handler, doc);
+    if (isPlannedAt(doc.record(id), digest)) this.addSubs(job, doc);
   }
 
-  /** Takes in the subs that have left the plan of a parent, if they may be retired now. */
-  addRetiring(handler: Handler, doc: DocumentVersion): void {
-    if (handler.retire === undefined || !mayRetire(doc, handler, this.snapshot)) return;
-    const handlerDigest = this.snapshot.viewOf(handler)?.digest ?? '';
-    for (const id of doc.retiring(handler.id)) {
+  /** Takes in the subs below a parent that have left their plan, if they may be retired now. */
+  addRetiring(handler: Handler, parentId: string, doc: DocumentVersion): void {
+    if (handler.retire === undefined || !doc.isRetiringBelow(parentId)) return;
+    for (const id of doc.retiring(parentId)) {
+      const turn = retirementTurn(doc, handler, this.snapshot, id);
+      if (turn === undefined) continue;
       const at = doc.record(id)?.at ?? 0;
-      this.#add({ id, handler, entry: undefined, retires: true, digest: '', handlerDigest, at, place: -1 }, doc);
+      this.#add({ id, handler, entry: undefined, parent: turn.parent, retires: true, digest: '', at, place: -1 }, doc);
     }
   }
 
-  /** Takes in the subs of a parent that has become planned on this state. */
-  addSubs(handler: Handler, doc: DocumentVersion): void {
-    const handlerDigest = this.snapshot.viewOf(handler)?.digest;
-    if (handlerDigest === undefined) return;
-    for (const [place, entry] of (doc.record(handler.id)?.plan ?? []).entries()) {
-      const digest = this.snapshot.viewOfSub(handler, entry)?.digest;
+  /** A sub was retired: so may its parent be, if that was the last one. */
+  retired(id: string, doc: DocumentVersion): void {
+    const parentId = id.slice(0, id.lastIndexOf('/'));
+    const job = this.#blocked.get(parentId);
+    if (job === undefined || doc.isRetiringBelow(parentId)) return;
+    this.#blocked.delete(parentId);
+    this.#add(job, doc);
+  }
+
+  /** Takes in the subs of a parent that has become planned on this state, and all below those that are planned, too. */
+  addSubs(parent: Job, doc: DocumentVersion): void {
+    const { handler } = parent;
+    for (const [place, entry] of (doc.record(parent.id)?.plan ?? []).entries()) {
+      const digest = this.snapshot.viewOfSub(parent, entry)?.digest;
       if (digest === undefined) continue;
-      const id = subRecordId(handler.id, entry.id);
-      this.#add({ id, handler, entry, retires: false, digest, handlerDigest, at: doc.record(id)?.at ?? 0, place }, doc);
+      const id = subRecordId(parent.id, entry.id);
+      const job = { id, handler, entry, parent, retires: false, digest, at: turnOf(doc, id), place };
+      this.#add(job, doc);
+      if (isPlannedAt(doc.record(id), digest)) this.addSubs(job, doc);
     }
   }
 
@@ -107,6 +121,7 @@ export class Agenda {
       if (wakeClockMs === undefined) this.#due.pop();
       else if (wakeClockMs > nowMs) this.#waiting.push({ job: this.#due.pop() ?? job, wakeClockMs });
       else if (ran.has(job.id)) this.#held.push(this.#due.pop() ?? job);
+      else if (job.retires && doc.isRetiringBelow(job.id)) this.#blocked.set(job.id, this.#due.pop() ?? job);
       else return job;
     }
     if (this.#last.length === 0 || this.#waiting.peek() !== undefined || this.hasHeld) return undefined;
@@ -152,9 +167,9 @@ function byTurn(a: Job, b: Job): number {
 }
 
 /** A parent takes the best place among its own and those of its subs, who cannot run before it (A5'). */
-function turnOf(doc: DocumentVersion, id: string): number {
+function turnOf(doc: DocumentVersion, id: string, ifAbsent = 0): number {
   const record = doc.record(id);
-  let at = record?.at ?? 0;
-  for (const entry of record?.plan ?? []) at = Math.min(at, doc.record(subRecordId(id, entry.id))?.at ?? at);
+  let at = record?.at ?? ifAbsent;
+  for (const entry of record?.plan ?? []) at = Math.min(at, turnOf(doc, subRecordId(id, entry.id), at));
   return at;
 }

@@ -1,9 +1,10 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
-import { isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
+import { isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { landOwnWrite } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
+import { mayRetire } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Conflicts in a row on one document before the pass gives up for a while. */
@@ -124,10 +125,7 @@ function isWanted(deps: PassDeps, state: ObjectState, doc: DocumentVersion, inte
   if (isOlder(deps, snapshot, doc)) return false;
   if (!forced && !isSameJob(job, newest)) return false;
   if (isDone(job, doc.record(job.id))) return false;
-  if (job.retires) return mayRetire(doc, job.handler, snapshot);
-  if (job.entry === undefined) return true;
-  const parent = doc.record(job.handler.id);
-  return isPlannedAt(parent, job.handlerDigest) && isInPlan(parent?.plan, job.entry.id);
+  return job.retires ? mayRetire(doc, job, snapshot) : isPlanned(job, doc);
 }
 
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */

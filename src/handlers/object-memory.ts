@@ -105,8 +105,7 @@ export class UidMemory {
    * and a new episode of a handler in a loop waits for the guard (A8').
    */
   wakeOf(id: string, attempt: Wait | undefined, clock: Clock): number {
-    const slash = id.indexOf('/');
-    const restMs = slash < 0 ? 0 : (this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
+    const restMs = this.#restOf(id);
     if (attempt === undefined) return Math.max(restMs, this.guard.wakeOf(id));
     if (attempt.wakeAtWallMs === 0) return restMs;
     let known = this.deadlines.get(id);
@@ -116,6 +115,16 @@ export class UidMemory {
       this.deadlines.set(id, known);
     }
     return Math.max(known.deadlineClockMs, restMs);
+  }
+
+  /** Until when the subs of a parent above it rest. */
+  #restOf(id: string): number {
+    let deadlineClockMs = 0;
+    if (this.rebuilds.size === 0) return deadlineClockMs;
+    for (let slash = id.lastIndexOf('/'); slash > 0; slash = id.lastIndexOf('/', slash - 1)) {
+      deadlineClockMs = Math.max(deadlineClockMs, this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
+    }
+    return deadlineClockMs;
   }
 
   /** Remembers a write that may or may not have happened. */

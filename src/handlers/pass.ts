@@ -4,7 +4,7 @@ import { Agenda } from './agenda.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
 import { diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
-import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
+import { execute } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
 import { isSameJob, type Job, viewOn } from './jobs.ts';
 import { type ObjectState, UidMemory } from './object-memory.ts';
@@ -219,7 +219,7 @@ class Pass {
   }
 
   async #execute(job: Job, forced: boolean): Promise<void> {
-    const { entry } = job;
+    const { id, handler } = job;
     const execution = {
       deps: this.#deps,
       state: this.#state,
@@ -231,19 +231,19 @@ class Pass {
     this.#called = true;
     if (job.retires) {
       await executeRetirement(execution);
-      this.#ran.add(job.id);
+      this.#ran.add(id);
+      this.#memory.agenda?.retired(id, this.#doc());
       return;
     }
-    const result: ExecutionResult =
-      entry === undefined ? await executeHandler(execution) : await executeSub(execution, entry);
+    const result = await execute(execution);
     if (result === 'planned') {
       this.#hasPlanned = true;
-      this.#memory.agenda?.addSubs(job.handler, this.#doc());
+      this.#memory.agenda?.addSubs(job, this.#doc());
     }
-    if (entry === undefined) this.#memory.agenda?.addRetiring(job.handler, this.#doc());
+    if (result !== 'unrunnable') this.#memory.agenda?.addRetiring(handler, id, this.#doc());
     if (result === 'leaf') this.#hasLeaf = true;
     // A sub whose parent has just planned otherwise may be called in this pass, if it is still planned.
-    if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(job.id);
+    if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(id);
   }
 
   /** Whether the next job runs on this state even if it is another one on the newest (A10'). */

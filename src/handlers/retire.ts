@@ -46,14 +46,14 @@ function contextOf(
   { failures, episode }: Retirement,
   signal: AbortSignal,
 ): RetireContext {
-  const parentId = job.handler.id;
+  const slash = job.id.lastIndexOf('/');
   return Object.freeze({
     object: snapshot.object,
     uid: snapshot.uid,
     name: snapshot.name,
     resourceVersion: snapshot.resourceVersion,
-    id: job.id.slice(parentId.length + 1),
-    parentId,
+    id: job.id.slice(slash + 1),
+    parentId: job.id.slice(0, slash),
     tried: deepFreeze((record?.tried ?? []).map(({ args }) => args)),
     attempt: failures,
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, 'retire', episode]),

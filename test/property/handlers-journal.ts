@@ -109,6 +109,13 @@ export class Journal {
     if (!isDeletion && (call.cause === 'create') !== (done === null))
       this.violate("A6'", `${where}: cause ${call.cause}, done ${done}`);
     if (call.isRebuild) return false;
+    for (let slash = call.id.lastIndexOf('/'); slash > 0; slash = call.id.lastIndexOf('/', slash - 1)) {
+      const parent = this.docs.get(call.uid)?.records[call.id.slice(0, slash)];
+      const [subId] = call.id.slice(slash + 1).split('/');
+      const isPlanned = parent?.attempt?.state === 'ok' && parent.plan?.some(({ id }) => id === subId) === true;
+      if (!isPlanned)
+        this.violate("A9'c", `${where}: called below ${call.id.slice(0, slash)}, which has not planned it`);
+    }
     if (this.#open.has(call.uid)) this.violate("A11'", `${where}: two calls of one object overlap`);
     if (record?.attempt?.digest !== call.digest || record.attempt.state !== 'open') {
       this.violate("A12'", `${where}: called without an open attempt`);
@@ -172,6 +179,8 @@ export class Journal {
     if ((this.docs.get(uid)?.records[id]?.retirement?.episode ?? 0) === 0) {
       this.violate("A12'", `${where}: retired without being opened`);
     }
+    const left = this.effectsOf(uid, id);
+    if (left.length > 0) this.violate("A9'f", `${where}: retired before ${left.join(', ')}`);
     // Should its plan get it back, it has to be called again, at whatever digest (A9'e); also if one write tells of both.
     this.#unsettle(who, undefined);
     const effect = this.ledger.get(who);

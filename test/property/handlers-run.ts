@@ -12,7 +12,7 @@ import type { Thing } from '../unit/handlers/harness.ts';
 import { Actors } from './handlers-actors.ts';
 import { checkHandler, checkPatch, DELETION } from './handlers-checks.ts';
 import { Journal } from './handlers-journal.ts';
-import { below, type HandlerPlan, type Program, type Step } from './handlers-program.ts';
+import { below, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
 import { isLabelled, kubernetes, TIMEOUT_MS } from './handlers-views.ts';
 import { type Fate, Process } from './handlers-world.ts';
 
@@ -37,6 +37,12 @@ export async function runProgram(program: Program): Promise<Verdict> {
   return { violations, calls, writes, crashes };
 }
 
+/** Ids of all that may have subs. */
+function parentsIn({ id, subs }: Pick<SubPlan, 'id' | 'subs'>): readonly string[] {
+  if (subs === undefined) return [];
+  return [id, ...subs.flat().flatMap((sub) => parentsIn({ ...sub, id: `${id}/${sub.id}` }))];
+}
+
 class ProgramRun {
   readonly journal: Journal;
   readonly #program: Program;
@@ -59,7 +65,7 @@ class ProgramRun {
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
     // One of them may come with a later version.
     this.#order = program.handlers.slice(0, program.handlers.length > 1 && this.#random() < 0.3 ? -1 : undefined);
-    this.journal = new Journal(new Set(program.handlers.filter(({ subs }) => subs !== undefined).map(({ id }) => id)));
+    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)));
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
     this.#actors = new Actors(this.journal, this.#random, this.#clock, (uid) => {
