@@ -41,13 +41,23 @@ export class Actors {
   readonly #random: Random;
   readonly #clock: VirtualClock;
   readonly #isHeld: (uid: string) => boolean;
+  readonly #isDeleting: (uid: string) => boolean;
 
-  /** `isHeld`: the object lives, and would not go without the controller. */
-  constructor(journal: Journal, random: Random, clock: VirtualClock, isHeld: (uid: string) => boolean) {
+  /** `isHeld`: the object lives, and would not go without the controller. `isDeleting`: it is on its way out, or gone. */
+  constructor(
+    journal: Journal,
+    random: Random,
+    clock: VirtualClock,
+    {
+      isHeld,
+      isDeleting,
+    }: { readonly isHeld: (uid: string) => boolean; readonly isDeleting: (uid: string) => boolean },
+  ) {
     this.#journal = journal;
     this.#random = random;
     this.#clock = clock;
     this.#isHeld = isHeld;
+    this.#isDeleting = isDeleting;
   }
 
   handle(process: Process, plan: HandlerPlan, context: HandlerContext<Thing>): Promise<void> {
@@ -143,7 +153,16 @@ export class Actors {
     if (process.isDead) return new Promise(() => {});
     const { uid, idempotencyKey: key, tried, resourceVersion } = context;
     const version = Number(resourceVersion);
-    const entry = { process: process.number, uid, id: `${context.parentId}/${context.id}`, key, version, tried };
+    const isFree = plan.onlyLabelled || this.#isDeleting(uid);
+    const entry = {
+      process: process.number,
+      uid,
+      id: `${context.parentId}/${context.id}`,
+      key,
+      version,
+      tried,
+      isFree,
+    };
     const random = this.#random;
     this.#journal.beginRetirement(entry);
     const durationMs = below(random, plan.callMsMax + 1);

@@ -44,6 +44,8 @@ export interface RetireEntry {
   readonly key: string;
   readonly version: number;
   readonly tried: readonly unknown[];
+  /** No parent above it will plan again: the object is on its way out, or not for the handler. */
+  readonly isFree: boolean;
 }
 
 interface Effect {
@@ -167,7 +169,7 @@ export class Journal {
   }
 
   /** A call to retire a sub begins: half of what the sub did is gone from now on. */
-  beginRetirement({ process, uid, id, version, tried }: RetireEntry): void {
+  beginRetirement({ process, uid, id, version, tried, isFree }: RetireEntry): void {
     this.calls++;
     const who = `${uid} ${id}`;
     const where = `${who} v${version} in process ${process}`;
@@ -179,6 +181,7 @@ export class Journal {
     if ((this.docs.get(uid)?.records[id]?.retirement?.episode ?? 0) === 0) {
       this.violate("A12'", `${where}: retired without being opened`);
     }
+    if (!isFree && isParentOpen(this.docs.get(uid), id)) this.violate("A9'e", `${where}: retired below an open parent`);
     const left = this.effectsOf(uid, id);
     if (left.length > 0) this.violate("A9'f", `${where}: retired before ${left.join(', ')}`);
     // Should its plan get it back, it has to be called again, at whatever digest (A9'e); also if one write tells of both.
@@ -248,7 +251,11 @@ export class Journal {
         this.#lastOk.set(who, is.done);
         this.#views.set(`${who} ${is.done}`, textOf(next.bases[is.done]));
       }
-      if (this.#parents.has(id)) continue;
+      if (this.#parents.has(id)) {
+        if (is.done !== null && !isComplete(next, id))
+          this.violate("A9'a", `${who}: done is ${is.done}, its subs are not`);
+        continue;
+      }
       // A sub that was about to be retired when its plan got it back begins anew (A9'e).
       if (is.done === null) continue;
       if (is.done !== this.#lastOk.get(who)) {
@@ -259,6 +266,27 @@ export class Journal {
     const extra = Object.keys(next.bases).filter((digest) => !wanted.has(digest));
     if (extra.length > 0) this.violate("I18'", `${next.uid}: bases that nobody refers to: ${extra.join(', ')}`);
   }
+}
+
+/** Whether all that a parent has planned has its final outcome, and so on down. */
+function isComplete(doc: ProgressDocument, parentId: string): boolean {
+  return (doc.records[parentId]?.plan ?? []).every((entry) => {
+    const id = `${parentId}/${entry.id}`;
+    const state = doc.records[id]?.attempt?.state ?? 'open';
+    return state === 'failed' || (state === 'ok' && isComplete(doc, id));
+  });
+}
+
+/** Whether a parent above a sub that has left its plan is called, or waits: its next plan may have the sub again. */
+function isParentOpen(doc: ProgressDocument | undefined, id: string): boolean {
+  for (let slash = id.indexOf('/'); slash > 0; slash = id.indexOf('/', slash + 1)) {
+    const parent = doc?.records[id.slice(0, slash)];
+    const [next] = id.slice(slash + 1).split('/');
+    const state = parent?.attempt?.state ?? 'open';
+    if (parent?.retirement !== undefined || state !== 'ok') return parent?.retirement === undefined && state === 'open';
+    if (parent?.plan?.some((entry) => entry.id === next) !== true) return false;
+  }
+  return false;
 }
 
 /** A view as text, also the absent one. */

@@ -68,9 +68,10 @@ class ProgramRun {
     this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)));
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
-    this.#actors = new Actors(this.journal, this.#random, this.#clock, (uid) => {
-      const object = this.#source.objects.find((living) => living.uid === uid);
-      return object === undefined || object.finalizers?.length === 1;
+    const living = (uid: string) => this.#source.objects.find((object) => object.uid === uid);
+    this.#actors = new Actors(this.journal, this.#random, this.#clock, {
+      isHeld: (uid) => living(uid) === undefined || living(uid)?.finalizers?.length === 1,
+      isDeleting: (uid) => living(uid)?.deleting !== false,
     });
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
