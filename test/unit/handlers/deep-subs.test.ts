@@ -109,6 +109,30 @@ describe("subs of subs (A9'f)", () => {
     await life.stop();
   });
 
+  it('a sub that is planned with select instead of a field plans anew, and what is below it sees the same as before', async () => {
+    const world = createWorld();
+    const log: unknown[] = [];
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'p', field: 'spec' }, (ctx) => {
+        const { selects } = ctx.new as { selects: boolean };
+        const select = (view: unknown): unknown => (view as { v: number }).v;
+        ctx.sub('s', selects ? { select } : { field: 'spec.v' }, (sub) => {
+          log.push(`s ${String(sub.new)}`);
+          sub.sub('t', {}, (deep) => {
+            log.push(`t ${String(deep.new)}`);
+          });
+        });
+      }),
+    );
+    for (const selects of [false, true, false]) {
+      world.source.put('o', { spec: { v: 1, selects } });
+      await life.settle();
+    }
+    expect(log).toEqual(['s 1', 't 1', 's 1', 's 1']);
+    expect(life.controller.state('o')).toMatchObject({ settled: true, succeeded: true });
+    await life.stop();
+  });
+
   it("rest below a sub that has failed, and its parent is complete without them (A9'c)", async () => {
     const world = createWorld();
     let isBroken = false;
