@@ -26,8 +26,8 @@ interface Waiting {
  * ```
  *
  * A sub counts only below a parent that is in scope and *planned* at what the parent sees, that is, whose own call on
- * it succeeded (A9'a); a parent that is a sub, only below one that is planned, too (A9'f). So a parent is not called again while its subs are pending, and the subs of a parent that has
- * failed, waits, or is out of scope rest (A9'c).
+ * it succeeded (A9'a); a parent that is a sub, only below one that is planned, too (A9'f). So a parent is not called
+ * again while its subs are pending, and the subs of a parent that has failed, waits, or is out of scope rest (A9'c).
  *
  * Of an object that is deleting, all subs that were ever opened are retired, and then the handlers for its deletion are
  * called (A11'b); but only if it is kept for this controller, which is to say, by its finalizer.
@@ -111,6 +111,26 @@ export class Agenda {
 
   /** The job whose turn it is among those that are due and were not called in this pass. It stays where it is. */
   next(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>): Job | undefined {
+    const job = this.#first(doc, nowMs, ran);
+    if (job !== undefined || this.#last.length === 0) return job;
+    if (this.#waiting.peek() !== undefined || this.hasHeld(doc)) return undefined;
+    for (const last of this.#last) this.#add(last, doc);
+    this.#last = [];
+    return this.#first(doc, nowMs, ran);
+  }
+
+  /** As `next`, that job and those after it by turn, at most `max`. */
+  upcoming(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>, max: number): readonly Job[] {
+    const jobs: Job[] = [];
+    for (let job = this.next(doc, nowMs, ran); job !== undefined; job = this.#first(doc, nowMs, ran)) {
+      jobs.push(this.#due.pop() ?? job);
+      if (jobs.length >= max) break;
+    }
+    for (const job of jobs) this.#due.push(job);
+    return jobs;
+  }
+
+  #first(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>): Job | undefined {
     for (let first = this.#waiting.peek(); first !== undefined; first = this.#waiting.peek()) {
       if (first.wakeClockMs > nowMs) break;
       this.#waiting.pop();
@@ -124,10 +144,7 @@ export class Agenda {
       else if (job.retires && doc.isRetiringBelow(job.id)) this.#blocked.set(job.id, this.#due.pop() ?? job);
       else return job;
     }
-    if (this.#last.length === 0 || this.#waiting.peek() !== undefined || this.hasHeld) return undefined;
-    for (const job of this.#last) this.#add(job, doc);
-    this.#last = [];
-    return this.next(doc, nowMs, ran);
+    return undefined;
   }
 
   /** When the first of those that wait may run, on the monotonic clock; `Infinity` if none waits. */
@@ -136,7 +153,9 @@ export class Agenda {
   }
 
   /** Whether a job that was called in this pass has to be called in the next one. Known after `next` found nothing. */
-  get hasHeld(): boolean {
+  hasHeld(doc: DocumentVersion): boolean {
+    // Beside others, one may have ended since it was put aside.
+    this.#held = this.#held.filter((job) => this.#wakeOfJob(job, doc) !== undefined);
     return this.#held.length > 0;
   }
 

@@ -59,6 +59,8 @@ const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'essence',
   'finalizer',
   'logger',
+  'parallel',
+  'persist',
   'policy',
   'progress',
   'random',
@@ -100,6 +102,13 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   }
   if (policy !== undefined && policy !== 'supersede' && policy !== 'complete') {
     throw new TypeError(`Cannot ${action}: policy is ${String(policy)}, allowed are supersede and complete`);
+  }
+  const { persist, parallel } = options;
+  if (persist !== undefined && persist !== 'call' && persist !== 'pass') {
+    throw new TypeError(`Cannot ${action}: persist is ${String(persist)}, allowed are call and pass`);
+  }
+  if (parallel !== undefined && !isCount(parallel)) {
+    throw new RangeError(`Cannot ${action}: parallel must be a whole number from 1 on, got ${parallel}`);
   }
   if (concurrency !== undefined && !isCount(concurrency)) {
     throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);

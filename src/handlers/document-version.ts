@@ -156,6 +156,14 @@ export class DocumentVersion {
     return this.#with({ tick }, [[id, { ...before, attempt, at: tick }]]);
   }
 
+  /** A call has ended without an outcome: it is the others' turn. */
+  stamp(id: string, episode: number): DocumentVersion {
+    const before = this.record(id);
+    if (before === undefined || before.episode !== episode || before.at === this.#header.tick) return this;
+    const tick = this.#header.tick + 1;
+    return this.#with({ tick }, [[id, { ...before, at: tick }]]);
+  }
+
   /**
    * Makes a plan the parent's own. Subs that stay keep their records, new ones stand in line from this tick on: from 0,
    * plans with ever new ids would starve the old ones (A5'). Subs that left lose their records; but if the parent has a

@@ -13,25 +13,27 @@ import type { Snapshot } from './snapshot.ts';
 import { attemptOf, type Execution, judge, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
 
-/** What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made. */
-export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable';
+/**
+ * What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made, for want of
+ * its function, and `replanned` if that was since its parent has other subs than it had.
+ */
+export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable' | 'replanned';
 
 /** Calls a handler or a sub, a sub after the parents above it if nobody has its function (A9'd); its outcome is pending. */
 export async function execute(execution: Execution): Promise<ExecutionResult> {
-  const { job, memory } = execution;
+  const { deps, job, memory, episode } = execution;
   const sub = job.entry === undefined ? undefined : await functionOf(execution, job);
-  if (job.entry !== undefined && sub === undefined) return 'unrunnable';
+  if (sub === 'unrunnable' || sub === 'replanned') return sub;
   const attempt = attemptOf(execution);
-  const { result, call, collector } = await callParent(execution, job, sub, false);
+  const { result, call, collector, running } = await callParent(execution, job, sub, false);
   const { plan, subs } = call.seal();
   const policy = { retries: sub?.retries ?? job.handler.retries, backoff: job.handler.backoff };
-  const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector);
+  const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector, running);
   const isOk = outcome.kind === 'ok';
   if (after !== undefined) {
     const record = memory.doc?.record(job.id);
-    const episode = record?.episode ?? 0;
     const lineage = lineageOf(memory, job);
-    memory.pending = {
+    memory.push({
       apply: (doc) => {
         const settled = doc.settleAttempt(job.id, episode, job.digest, after);
         if (settled === doc || outcome.kind === 'temporary') return settled;
@@ -41,7 +43,10 @@ export async function execute(execution: Execution): Promise<ExecutionResult> {
       },
       replans: isOk && record?.plan !== undefined,
       write,
-    };
+    });
+  } else if (deps.persist === 'pass') {
+    // It was opened together with others, who have waited longer for their turn by now (A5').
+    memory.push({ apply: (doc) => doc.stamp(job.id, episode), replans: false });
   }
   if (isOk && after !== undefined) {
     // Only of parents: a plan has thousands of others.
@@ -89,50 +94,60 @@ function closureOf(memory: UidMemory, { entry, parent }: Job): SubHandler | unde
 }
 
 /** The function of a sub: its parent's is needed first if it has to register it again, and so on up to the handler. */
-async function functionOf(execution: Execution, job: Job): Promise<SubHandler | undefined> {
+async function functionOf(
+  execution: Execution,
+  job: Job,
+): Promise<SubHandler | undefined | Extract<ExecutionResult, 'unrunnable' | 'replanned'>> {
   const { deps, state, memory, snapshot } = execution;
   const known = closureOf(memory, job);
   const { parent } = job;
   if (known !== undefined || parent === undefined) return known;
-  const parentSub = parent.entry === undefined ? undefined : await functionOf(execution, parent);
-  if (parent.entry !== undefined && parentSub === undefined) return undefined;
-  await rebuild(execution, parent, parentSub);
+  const parentSub = await functionOf(execution, parent);
+  if (parentSub === 'unrunnable' || parentSub === 'replanned') return parentSub;
+  const isSame = await rebuild(execution, parent, parentSub);
+  if (!isSame) return 'replanned';
   const newest = state.newest;
   const isLost = newest?.uid !== snapshot.uid || newest.deleting || deps.stopping.aborted;
-  return memory.pending !== undefined || isLost ? undefined : closureOf(memory, job);
+  return (isLost ? undefined : closureOf(memory, job)) ?? 'unrunnable';
+}
+
+/** Whether a job needs calls of others first: of its parents, to register its function. */
+export function needsRebuild(memory: UidMemory, job: Job): boolean {
+  return !job.retires && job.entry !== undefined && closureOf(memory, job) === undefined;
 }
 
 /**
  * Calls a parent only to have its subs registered. The same view must give the same plan; where it does not, the new
- * one is adopted and reported. A failure is nobody's attempt: what is below the parent rests for a while.
+ * one is adopted and reported, with the answer `false`. A failure is nobody's attempt: what is below the parent rests for
+ * a while.
  */
-async function rebuild(execution: Execution, parent: Job, sub: SubHandler | undefined): Promise<void> {
-  const { deps, state, memory, snapshot } = execution;
+async function rebuild(execution: Execution, parent: Job, sub: SubHandler | undefined): Promise<boolean> {
+  const { deps, memory, snapshot } = execution;
   const { id, handler } = parent;
   // What it asks to be written, it has asked before, when it succeeded.
   const { result, call, collector } = await callParent(execution, parent, sub, true);
   collector.close();
-  state.running = undefined;
   const { plan, subs } = call.seal();
   if (!result.ok) {
-    if (result.aborted) return;
+    if (result.aborted) return true;
     const failures = memory.rebuilds.get(id)?.failures ?? 0;
     const delayMs = backoffDelayMs(failures, handler.backoff, deps.random);
     memory.rebuilds.set(id, { deadlineClockMs: deps.clock.now() + delayMs, failures: failures + 1 });
     deps.logger.warn(`Cannot rebuild the sub-handlers of "${id}"`, { ...naming(snapshot), error: result.error });
-    return;
+    return true;
   }
   memory.rebuilds.delete(id);
   memory.closures.set(id, { digest: parent.digest, subs });
   const stored = memory.doc?.record(id)?.plan ?? [];
-  if (digestOfView(stored) === digestOfView(plan)) return;
+  if (digestOfView(stored) === digestOfView(plan)) return true;
   const lineage = lineageOf(memory, parent);
-  memory.pending = {
+  memory.push({
     apply: (doc) => complete(doc.adoptPlan(id, plan, handler.retire !== undefined), lineage, snapshot),
     replans: true,
-  };
+  });
   memory.agenda = undefined;
   deps.logger.warn(`Handler "${id}" has registered other sub-handlers on an equal view`, naming(snapshot));
+  return false;
 }
 
 /** Calls a handler, or, with its function, a sub: for an attempt, or to rebuild. */
@@ -141,27 +156,34 @@ async function callParent(
   callee: Job,
   sub: SubHandler | undefined,
   isRebuild: boolean,
-): Promise<{ readonly result: CallResult; readonly call: HandlerCall | SubCall; readonly collector: PatchCollector }> {
-  const { deps, memory, snapshot } = execution;
+): Promise<Called> {
+  const { deps, state, memory, snapshot } = execution;
   const { handler } = callee;
   const attempt = memory.doc?.record(callee.id)?.attempt ?? attemptOf(execution);
   const running = begin(execution, !isRebuild);
   const collector = new PatchCollector(callee.id, deps.source.patch !== undefined);
   const view = (sub?.selected ?? viewOn(snapshot, callee))?.value;
   const facts = factsOf({ ...execution, job: callee }, view, attempt, running.signal, collector);
-  if (sub === undefined) {
-    const call = new HandlerCall(facts, handler, isRebuild);
-    return { result: await running.run(() => handler.fn(call), handler.timeoutMs, deps.clock), call, collector };
-  }
-  const call = new SubCall(facts, callee, sub, isRebuild);
-  return { result: await running.run(() => sub.fn(call), sub.timeoutMs, deps.clock), call, collector };
+  const call =
+    sub === undefined ? new HandlerCall(facts, handler, isRebuild) : new SubCall(facts, callee, sub, isRebuild);
+  const run = call instanceof HandlerCall ? () => handler.fn(call) : () => sub?.fn(call);
+  const result = await running.run(run, (sub ?? handler).timeoutMs, deps.clock);
+  state.running.delete(running);
+  return { result, call, collector, running };
+}
+
+interface Called {
+  readonly result: CallResult;
+  readonly call: HandlerCall | SubCall;
+  readonly collector: PatchCollector;
+  readonly running: RunningCall;
 }
 
 /** Makes the call the one that newer states and the end of the controller are told to. */
 function begin({ deps, state, memory, snapshot, job, forced }: Execution, isAttempt: boolean): RunningCall {
   const isSupersedable = isAttempt && deps.policy === 'supersede' && !forced && !memory.spared.has(job.id);
   const running = new RunningCall(job, snapshot, isSupersedable);
-  state.running = running;
+  state.running.add(running);
   deps.counters.calls++;
   return running;
 }

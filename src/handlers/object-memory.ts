@@ -27,9 +27,9 @@ export interface PendingOutcome {
 
 /** What a write of ours carried. */
 export interface SentWrite {
-  readonly outcome: PendingOutcome | undefined;
-  /** Record id and episode of the attempt it opened. */
-  readonly opened: { readonly id: string; readonly episode: number } | undefined;
+  readonly outcomes: readonly PendingOutcome[];
+  /** Record ids and episodes of the attempts it opened. */
+  readonly opened: readonly { readonly id: string; readonly episode: number }[];
 }
 
 /** What a parent registered on one digest of its own. */
@@ -65,7 +65,6 @@ export class UidMemory {
   isTidied = false;
   /** The state that was looked at for what is to be taken as done on it, since `doc` was read. */
   adoptedOn: Snapshot | undefined;
-  pending: PendingOutcome | undefined;
   /** Functions of the planned subs, valid for the parent's digest they were registered at (A9'd). */
   readonly closures: Map<string, Closures> = new Map();
   /** Episodes with an attempt opened by this process: retries of these need no intent (A12'). */
@@ -80,23 +79,45 @@ export class UidMemory {
   /** Passes in a row that opened an attempt and then began anew on a newer state. */
   restarts = 0;
   readonly #unsure = new Map<string, SentWrite>();
-  #applied:
-    | { readonly doc: DocumentVersion; readonly outcome: PendingOutcome; readonly result: DocumentVersion }
-    | undefined;
+  #outcomes: PendingOutcome[] = [];
+  /** `doc` with so many of the outcomes. */
+  #applied: { readonly doc: DocumentVersion; readonly count: number; readonly result: DocumentVersion } | undefined;
 
   constructor(uid: string) {
     this.uid = uid;
   }
 
-  /** The document with what waits to be written. */
+  /** What waits to be written, in the order in which it happened. */
+  get outcomes(): readonly PendingOutcome[] {
+    return this.#outcomes;
+  }
+
+  push(outcome: PendingOutcome): void {
+    this.#outcomes.push(outcome);
+  }
+
+  /** One of them has come to something else, or, `undefined`, to nothing. */
+  replace(outcome: PendingOutcome, by: PendingOutcome | undefined): void {
+    this.#outcomes = this.#outcomes.flatMap((known) => (known === outcome ? (by ?? []) : known));
+    this.#applied = undefined;
+  }
+
+  /** These are written, or not worth it. */
+  drop(outcomes: readonly PendingOutcome[]): void {
+    const gone = new Set(outcomes);
+    this.#outcomes = this.#outcomes.filter((outcome) => !gone.has(outcome));
+    this.#applied = undefined;
+  }
+
+  /** The document with what waits to be written. Asked after every call, so it goes on where it was. */
   effective(name: string): DocumentVersion {
     const doc = this.doc ?? emptyDocument(this.uid, name);
-    const outcome = this.pending;
-    if (outcome === undefined) return doc;
-    if (this.#applied?.doc !== doc || this.#applied.outcome !== outcome) {
-      this.#applied = { doc, outcome, result: outcome.apply(doc) };
-    }
-    return this.#applied.result;
+    if (this.#outcomes.length === 0) return doc;
+    let known = this.#applied;
+    if (known?.doc !== doc) known = { doc, count: 0, result: doc };
+    const result = this.#outcomes.slice(known.count).reduce((next, { apply }) => apply(next), known.result);
+    this.#applied = { doc, count: this.#outcomes.length, result };
+    return result;
   }
 
   /**
@@ -148,13 +169,12 @@ export class UidMemory {
   wrote(doc: DocumentVersion, sent: SentWrite): void {
     this.doc = doc;
     this.#landed(sent);
-    if (sent.outcome?.replans === true) this.#trim();
+    if (sent.outcomes.some(({ replans }) => replans)) this.#trim();
   }
 
   #landed(sent: SentWrite): void {
-    if (sent.outcome === this.pending) this.pending = undefined;
-    this.#applied = undefined;
-    if (sent.opened !== undefined) this.opened.set(sent.opened.id, sent.opened.episode);
+    this.drop(sent.outcomes);
+    for (const { id, episode } of sent.opened) this.opened.set(id, episode);
     this.#unsure.clear();
   }
 
@@ -180,7 +200,8 @@ export class ObjectState {
   readonly name: string;
   newest: Snapshot | undefined;
   memory: UidMemory | undefined;
-  running: RunningCall | undefined;
+  /** Calls that are going on: one, or as many as may be at a time within one object. */
+  readonly running: Set<RunningCall> = new Set();
   #sent: SentPatch | undefined;
   readonly #garbage = new Set<string>();
 
@@ -196,7 +217,7 @@ export class ObjectState {
       else this.memory.guard.foreign(before, newest);
     }
     this.newest = newest;
-    this.running?.reconsider(newest);
+    for (const call of this.running) call.reconsider(newest);
   }
 
   /** A patch of the newest state is on its way. */

@@ -77,12 +77,17 @@ export class Journal {
   readonly #lastOk = new Map<string, string>();
   readonly #views = new Map<string, string>();
   readonly #episodes = new Map<string, { settled: number; crashes: number; isUnsure: boolean }>();
-  readonly #open = new Map<string, { readonly id: string }>();
+  /** Ids of the calls that are going on, by uid. */
+  readonly #open = new Map<string, Set<string>>();
   readonly #objects = new Map<string, unknown>();
   readonly #parents: ReadonlySet<string>;
 
-  constructor(parents: ReadonlySet<string>) {
+  readonly #parallel: number;
+
+  /** `parallel`: calls at a time for one object. */
+  constructor(parents: ReadonlySet<string>, parallel: number) {
     this.#parents = parents;
+    this.#parallel = parallel;
   }
 
   violate(rule: string, text: string): void {
@@ -118,7 +123,7 @@ export class Journal {
       if (!isPlanned)
         this.violate("A9'c", `${where}: called below ${call.id.slice(0, slash)}, which has not planned it`);
     }
-    if (this.#open.has(call.uid)) this.violate("A11'", `${where}: two calls of one object overlap`);
+    this.#beginBeside(call, where);
     if (record?.attempt?.digest !== call.digest || record.attempt.state !== 'open') {
       this.violate("A12'", `${where}: called without an open attempt`);
     }
@@ -129,7 +134,6 @@ export class Journal {
     if (!episode.isUnsure && episode.crashes === 0 && call.attempt !== episode.settled) {
       this.violate("A4'", `${where}: attempt ${call.attempt} after ${episode.settled} settled calls of the episode`);
     }
-    this.#open.set(call.uid, call);
     this.#views.set(`${who} ${call.digest}`, textOf(call.view));
     return !this.#doneKeys.has(call.key);
   }
@@ -143,7 +147,7 @@ export class Journal {
   end(call: CallEntry, ending: Ending, didEffect: boolean, seen: Seen): void {
     if (call.isRebuild) return;
     const who = `${call.uid} ${call.id}`;
-    this.#open.delete(call.uid);
+    this.#open.get(call.uid)?.delete(call.id);
     if (ending === 'ok') {
       if (didEffect) this.ledger.set(who, { input: call.input, partial: false, args: call.args });
       this.#doneKeys.add(call.key);
@@ -173,8 +177,7 @@ export class Journal {
     this.calls++;
     const who = `${uid} ${id}`;
     const where = `${who} v${version} in process ${process}`;
-    if (this.#open.has(uid)) this.violate("A11'", `${where}: a retirement overlaps with a call`);
-    this.#open.set(uid, { id });
+    this.#beginBeside({ uid, id }, where);
     if (version < (this.#versions.get(who) ?? 0))
       this.violate("I6'", `${where}: retired on an older state than before`);
     this.#versions.set(who, version);
@@ -195,8 +198,19 @@ export class Journal {
   }
 
   endRetirement({ uid, id }: RetireEntry, isOk: boolean): void {
-    this.#open.delete(uid);
+    this.#open.get(uid)?.delete(id);
     if (isOk) this.ledger.delete(`${uid} ${id}`);
+  }
+
+  /** Calls of one object are at most so many, of different ids, and none of a parent and something below it (A10'b). */
+  #beginBeside({ uid, id, cause }: { uid: string; id: string; cause?: string }, where: string): void {
+    const others = this.#open.get(uid) ?? new Set();
+    const isNear = (other: string): boolean => `${other}/`.startsWith(`${id}/`) || `${id}/`.startsWith(`${other}/`);
+    if (others.size >= this.#parallel) this.violate("A10'b", `${where}: beside ${[...others].join(', ')}`);
+    if ([...others].some(isNear)) this.violate("A10'b", `${where}: beside a parent or sub of it`);
+    if (cause === 'delete' && others.size > 0)
+      this.violate("A11'b", `${where}: the deletion, beside ${[...others][0]}`);
+    this.#open.set(uid, others.add(id));
   }
 
   /** What is left in the world of subs of this parent. */
@@ -244,7 +258,8 @@ export class Journal {
       const who = `${next.uid} ${id}`;
       const [was, is] = [before?.records[id], next.records[id]];
       const digest = is?.attempt?.digest;
-      this.#unsettle(who, digest);
+      // As where a call to retire begins: it may have been opened together with others, and never made.
+      this.#unsettle(who, (is?.retirement?.episode ?? 0) > 0 ? undefined : digest);
       if (is === undefined || is.done === (was?.done ?? null)) continue;
       if (was === undefined && is.done !== null) {
         if (is.attempt?.digest === is.done) this.adopted.add(who);

@@ -56,6 +56,9 @@ export type Step =
 export interface Program {
   readonly seed: number;
   readonly policy: 'supersede' | 'complete';
+  readonly persist: 'call' | 'pass';
+  /** Calls at a time within an object. */
+  readonly parallel: number;
   readonly names: readonly string[];
   readonly handlers: readonly HandlerPlan[];
   readonly deletion: DeletionPlan | undefined;
@@ -83,6 +86,8 @@ export function createProgram(seed: number): Program {
   return {
     seed,
     policy: random() < 0.6 ? 'supersede' : 'complete',
+    persist: random() < 0.65 ? 'call' : 'pass',
+    parallel: pick(random, [1, 1, 1, 2, 8]),
     names,
     handlers,
     deletion: random() < 0.6 ? createDeletion(random) : undefined,

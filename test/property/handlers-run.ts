@@ -65,7 +65,7 @@ class ProgramRun {
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
     // One of them may come with a later version.
     this.#order = program.handlers.slice(0, program.handlers.length > 1 && this.#random() < 0.3 ? -1 : undefined);
-    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)));
+    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)), program.parallel);
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
     const living = (uid: string) => this.#source.objects.find((object) => object.uid === uid);
@@ -204,6 +204,8 @@ class ProgramRun {
       clock: process.clock,
       random: this.#random,
       policy: this.#program.policy,
+      persist: this.#program.persist,
+      parallel: this.#program.parallel,
       backoff: { baseMs: 20, maxMs: 500 },
       drainMs: 1000,
     });
