@@ -1,9 +1,10 @@
 import { Heap } from '../queue/heap.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { DueJobs } from './due-jobs.ts';
-import { isDone, isPlannedAt, type Job, mayRetire } from './jobs.ts';
+import { isDone, isPlannedAt, type Job } from './jobs.ts';
 import { type HandlerRecord, subRecordId, type Wait } from './record.ts';
 import type { Handler } from './registry.ts';
+import { retirementTurn } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Whether a job may be called now; if not, whether others may: see `Admission`. */
@@ -30,8 +31,8 @@ interface Waiting {
  * ```
  *
  * A sub counts only below a parent that is in scope and *planned* at what the parent sees, that is, whose own call on
- * it succeeded (A9'a). So a parent is not called again while its subs are pending, and the subs of a parent that has
- * failed, waits, or is out of scope rest (A9'c).
+ * it succeeded (A9'a); a parent that is a sub, only below one that is planned, too (A9'f). So a parent is not called
+ * again while its subs are pending, and the subs of a parent that has failed, waits, or is out of scope rest (A9'c).
  *
  * Of an object that is deleting, all subs that were ever opened are retired, and then the handlers for its deletion are
  * called (A11'b); but only if it is kept for this controller, which is to say, by its finalizer.
@@ -45,6 +46,8 @@ export class Agenda {
   readonly #wakeOf: WakeOf;
   readonly #due = new DueJobs(byTurn);
   readonly #waiting = new Heap<Waiting>(byTime);
+  /** To be retired once the subs that they had registered themselves are. */
+  readonly #blocked = new Map<string, Job>();
   /** To be called once nothing else is left. */
   #last: Job[] = [];
   #held: Job[] = [];
@@ -65,43 +68,55 @@ export class Agenda {
     this.#settled = settled;
     for (const handler of handlers) {
       if (snapshot.deleting !== (handler.kind === 'delete')) {
-        if (snapshot.deleting) this.addRetiring(handler, doc);
+        if (snapshot.deleting) this.addRetiring(handler, handler.id, doc);
         continue;
       }
       const view = snapshot.viewOf(handler);
       if (view !== undefined) this.#addHandler(handler, view.digest, doc);
-      if (!snapshot.deleting) this.addRetiring(handler, doc);
+      if (!snapshot.deleting) this.addRetiring(handler, handler.id, doc);
     }
   }
 
   #addHandler(handler: Handler, digest: string, doc: DocumentVersion): void {
     const { id } = handler;
     const at = turnOf(doc, id);
-    const job = { id, handler, entry: undefined, retires: false, digest, handlerDigest: digest, at, place: -1 };
+    const job = { id, handler, entry: undefined, parent: undefined, retires: false, digest, at, place: -1 };
     if (this.snapshot.deleting) this.#addLast(job);
     else this.#add(job, doc);
-    if (isPlannedAt(doc.record(id), digest)) this.addSubs(handler, doc);
+    if (isPlannedAt(doc.record(id), digest)) this.addSubs(job, doc);
   }
 
-  /** Takes in the subs that have left the plan of a parent, if they may be retired now. */
-  addRetiring(handler: Handler, doc: DocumentVersion): void {
-    if (handler.retire === undefined || !mayRetire(doc, handler, this.snapshot)) return;
-    const handlerDigest = this.snapshot.viewOf(handler)?.digest ?? '';
-    for (const id of doc.retiring(handler.id)) {
+  /** Takes in the subs below a parent that have left their plan, if they may be retired now. */
+  addRetiring(handler: Handler, parentId: string, doc: DocumentVersion): void {
+    if (handler.retire === undefined || !doc.isRetiringBelow(parentId)) return;
+    for (const id of doc.retiring(parentId)) {
+      const turn = retirementTurn(doc, handler, this.snapshot, id);
+      if (turn === undefined) continue;
       const at = doc.record(id)?.at ?? 0;
-      this.#add({ id, handler, entry: undefined, retires: true, digest: '', handlerDigest, at, place: -1 }, doc);
+      this.#add({ id, handler, entry: undefined, parent: turn.parent, retires: true, digest: '', at, place: -1 }, doc);
     }
   }
 
-  /** Takes in the subs of a parent that has become planned on this state. */
-  addSubs(handler: Handler, doc: DocumentVersion): void {
-    const handlerDigest = this.snapshot.viewOf(handler)?.digest;
-    if (handlerDigest === undefined) return;
-    for (const [place, entry] of (doc.record(handler.id)?.plan ?? []).entries()) {
-      const digest = this.snapshot.viewOfSub(handler, entry)?.digest;
+  /** A sub was retired: so may its parent be, if that was the last one. */
+  retired(id: string, doc: DocumentVersion): void {
+    const parentId = id.slice(0, id.lastIndexOf('/'));
+    const job = this.#blocked.get(parentId);
+    if (job === undefined || doc.isRetiringBelow(parentId)) return;
+    this.#blocked.delete(parentId);
+    this.#add(job, doc);
+    this.#count(job, -1);
+  }
+
+  /** Takes in the subs of a parent that has become planned on this state, and all below those that are planned, too. */
+  addSubs(parent: Job, doc: DocumentVersion): void {
+    const { handler } = parent;
+    for (const [place, entry] of (doc.record(parent.id)?.plan ?? []).entries()) {
+      const digest = this.snapshot.viewOfSub(parent, entry)?.digest;
       if (digest === undefined) continue;
-      const id = subRecordId(handler.id, entry.id);
-      this.#add({ id, handler, entry, retires: false, digest, handlerDigest, at: doc.record(id)?.at ?? 0, place }, doc);
+      const id = subRecordId(parent.id, entry.id);
+      const job = { id, handler, entry, parent, retires: false, digest, at: turnOf(doc, id), place };
+      this.#add(job, doc);
+      if (isPlannedAt(doc.record(id), digest)) this.addSubs(job, doc);
     }
   }
 
@@ -118,6 +133,30 @@ export class Agenda {
   next(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>, admit?: Admit): Job | undefined {
     this.#isHeldBack = false;
     this.#due.reopen();
+    const job = this.#first(doc, nowMs, ran, admit);
+    if (job !== undefined || this.#last.length === 0) return job;
+    if (this.#isHeldBack || this.#waiting.peek() !== undefined || this.hasHeld(doc)) return undefined;
+    for (const last of this.#last) {
+      this.#add(last, doc);
+      this.#count(last, -1);
+    }
+    this.#last = [];
+    return this.#first(doc, nowMs, ran, admit);
+  }
+
+  /** As `next` without `admit`, that job and those after it by turn, at most `max`. */
+  upcoming(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>, max: number): readonly Job[] {
+    const jobs: Job[] = [];
+    for (let job = this.next(doc, nowMs, ran); job !== undefined; job = this.#first(doc, nowMs, ran)) {
+      this.#due.pop(job);
+      jobs.push(job);
+      if (jobs.length >= max) break;
+    }
+    for (const job of jobs) this.#due.push(job);
+    return jobs;
+  }
+
+  #first(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>, admit?: Admit): Job | undefined {
     for (let first = this.#waiting.peek(); first !== undefined; first = this.#waiting.peek()) {
       if (first.wakeClockMs > nowMs) break;
       this.#waiting.pop();
@@ -125,7 +164,9 @@ export class Agenda {
     }
     for (let job = this.#due.peek(); job !== undefined; job = this.#due.peek()) {
       const wakeClockMs = this.#wakeOfJob(job, doc);
-      const isCandidate = wakeClockMs !== undefined && wakeClockMs <= nowMs && !ran.has(job.id);
+      const isInTime = wakeClockMs !== undefined && wakeClockMs <= nowMs && !ran.has(job.id);
+      const isBlocked = isInTime && job.retires && doc.isRetiringBelow(job.id);
+      const isCandidate = isInTime && !isBlocked;
       const admittance = isCandidate && admit !== undefined ? admit(job) : 'granted';
       if (isCandidate && admittance === 'granted') return job;
       this.#isHeldBack ||= isCandidate;
@@ -137,16 +178,10 @@ export class Agenda {
       this.#due.pop(job);
       if (wakeClockMs === undefined) this.#count(job, -1);
       else if (wakeClockMs > nowMs) this.#waiting.push({ job, wakeClockMs });
+      else if (isBlocked) this.#blocked.set(job.id, job);
       else this.#held.push(job);
     }
-    const isLeft = this.#isHeldBack || this.#waiting.peek() !== undefined || this.hasHeld;
-    if (this.#last.length === 0 || isLeft) return undefined;
-    for (const job of this.#last) {
-      this.#add(job, doc);
-      this.#count(job, -1);
-    }
-    this.#last = [];
-    return this.next(doc, nowMs, ran, admit);
+    return undefined;
   }
 
   /** Whether something is due that was not admitted. Known after `next` found nothing. */
@@ -165,7 +200,11 @@ export class Agenda {
   }
 
   /** Whether a job that was called in this pass has to be called in the next one. Known after `next` found nothing. */
-  get hasHeld(): boolean {
+  hasHeld(doc: DocumentVersion): boolean {
+    // Beside others, one may have ended since it was put aside.
+    const [held, done] = [this.#held, [] as Job[]];
+    this.#held = held.filter((job) => this.#wakeOfJob(job, doc) !== undefined || done.push(job) === 0);
+    for (const job of done) this.#count(job, -1);
     return this.#held.length > 0;
   }
 
@@ -211,9 +250,9 @@ function byTurn(a: Job, b: Job): number {
 }
 
 /** A parent takes the best place among its own and those of its subs, who cannot run before it (A5'). */
-function turnOf(doc: DocumentVersion, id: string): number {
+function turnOf(doc: DocumentVersion, id: string, ifAbsent = 0): number {
   const record = doc.record(id);
-  let at = record?.at ?? 0;
-  for (const entry of record?.plan ?? []) at = Math.min(at, doc.record(subRecordId(id, entry.id))?.at ?? at);
+  let at = record?.at ?? ifAbsent;
+  for (const entry of record?.plan ?? []) at = Math.min(at, turnOf(doc, subRecordId(id, entry.id), at));
   return at;
 }

@@ -67,6 +67,8 @@ const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'essence',
   'finalizer',
   'logger',
+  'parallel',
+  'persist',
   'policy',
   'priority',
   'progress',
@@ -116,6 +118,13 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   }
   if (policy !== undefined && policy !== 'supersede' && policy !== 'complete') {
     throw new TypeError(`Cannot ${action}: policy is ${String(policy)}, allowed are supersede and complete`);
+  }
+  const { persist, parallel } = options;
+  if (persist !== undefined && persist !== 'call' && persist !== 'pass') {
+    throw new TypeError(`Cannot ${action}: persist is ${String(persist)}, allowed are call and pass`);
+  }
+  if (parallel !== undefined && !isCount(parallel)) {
+    throw new RangeError(`Cannot ${action}: parallel must be a whole number from 1 on, got ${parallel}`);
   }
   checkConcurrency(action, options.concurrency);
   checkScheduling(action, options);

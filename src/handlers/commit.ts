@@ -1,9 +1,10 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
-import { isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
-import { landOwnWrite } from './land.ts';
+import { isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
+import { landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
+import { mayRetire } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Conflicts in a row on one document before the pass gives up for a while. */
@@ -12,6 +13,8 @@ const CONFLICTS_MAX = 16;
 /** What a pass wants to begin: a job on its state. */
 export interface Intent {
   readonly job: Job;
+  /** What it means to begin after that, to be opened with it; none if each is to have a write of its own (A12'b). */
+  readonly next: readonly Job[];
   readonly snapshot: Snapshot;
   /** The job runs on its state even if that is outdated (A10'). */
   readonly forced: boolean;
@@ -25,7 +28,7 @@ export interface Intent {
 export type CommitResult = 'carried' | 'superseded' | 'gone';
 
 /**
- * Writes `memory.pending`, the outcome of the call before, and the intent of the next one, as one compare-and-set (A12').
+ * Writes what is pending, the outcomes of the calls before, and the intent of the next one, as one compare-and-set (A12').
  *
  * ```text
  *        +------------------------------------------------------------+
@@ -35,7 +38,7 @@ export type CommitResult = 'carried' | 'superseded' | 'gone';
  *                                                                       if not, throw: the queue waits and tries again
  * ```
  *
- * Patches of that call go into the object before (A8').
+ * Patches of those calls go into the object before (A8').
  *
  * What is pending stays pending until it is known to be written, so a failing store repeats no call. Rejects with what
  * the store or the source threw, and with `ClosedError` once the controller has stopped.
@@ -46,25 +49,27 @@ export async function commit(
   memory: UidMemory,
   intent: Intent | undefined,
 ): Promise<CommitResult> {
-  await landOwnWrite(deps, state, memory);
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
+    // Each time: other calls may have ended meanwhile, and no outcome is written before the patches of its call.
+    await landOwnWrites(deps, state, memory);
     if (deps.stopped.aborted) throw new ClosedError('write progress');
     if (state.newest?.uid !== memory.uid) return 'gone';
-    const outcome = memory.pending;
+    const outcomes = [...memory.outcomes];
     const settled = memory.effective(state.name);
     const carry = intent !== undefined && isWanted(deps, state, settled, intent);
     if (settled === memory.doc && !carry) {
-      memory.pending = undefined;
+      memory.drop(outcomes);
       return 'superseded';
     }
-    const opened = carry ? open(settled, intent.job) : settled;
+    const jobs = carry ? [intent.job, ...intent.next.filter((job) => isWanted(deps, state, settled, intent, job))] : [];
+    const opened = jobs.reduce(open, settled);
     // `isWanted` has refused a state below the version in the document, so this never goes back.
-    const version = carry ? intent.snapshot.resourceVersion : versionSeen(deps, settled, outcome);
+    const version = carry ? intent.snapshot.resourceVersion : versionSeen(deps, settled, outcomes);
     // Only along with something else: at rest nothing is written (I19').
     const isTidy = memory.isTidied || settled.header.gen === 0;
     const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
     const next = tidied.written(deps.nextWriteId(), version);
-    const sent: SentWrite = { outcome, opened: carry ? episodeOf(next, intent.job) : undefined };
+    const sent: SentWrite = { outcomes, opened: jobs.map((job) => episodeOf(next, job)) };
     if (!(await write(deps, state, memory, next, sent))) continue;
     memory.isTidied = true;
     return carry ? 'carried' : 'superseded';
@@ -109,25 +114,27 @@ export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemo
 }
 
 /** The highest version used: also where a state was only taken as done, or an older list would sweep the document away. */
-function versionSeen(deps: PassDeps, doc: DocumentVersion, outcome: PendingOutcome | undefined): string {
+function versionSeen(deps: PassDeps, doc: DocumentVersion, outcomes: readonly PendingOutcome[]): string {
   const { resourceVersion } = doc.header;
-  const adopted = outcome?.resourceVersion;
+  const adopted = outcomes.findLast((outcome) => outcome.resourceVersion !== undefined)?.resourceVersion;
   if (adopted === undefined) return resourceVersion;
   return resourceVersion === '' || deps.source.compare(adopted, resourceVersion) > 0 ? adopted : resourceVersion;
 }
 
 /** A10' on the newest state, and the job is still due in the very document that will be replaced (row 20). */
-function isWanted(deps: PassDeps, state: ObjectState, doc: DocumentVersion, intent: Intent): boolean {
-  const { job, snapshot, forced } = intent;
+function isWanted(
+  deps: PassDeps,
+  state: ObjectState,
+  doc: DocumentVersion,
+  { snapshot, forced, ...intent }: Intent,
+  job: Job = intent.job,
+): boolean {
   const newest = state.newest;
   if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting !== snapshot.deleting) return false;
   if (isOlder(deps, snapshot, doc)) return false;
   if (!forced && !isSameJob(job, newest)) return false;
   if (isDone(job, doc.record(job.id))) return false;
-  if (job.retires) return mayRetire(doc, job.handler, snapshot);
-  if (job.entry === undefined) return true;
-  const parent = doc.record(job.handler.id);
-  return isPlannedAt(parent, job.handlerDigest) && isInPlan(parent?.plan, job.entry.id);
+  return job.retires ? mayRetire(doc, job, snapshot) : isPlanned(job, doc);
 }
 
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */

@@ -77,13 +77,16 @@ export interface PatchOptions {
   readonly ifUnchanged?: boolean;
 }
 
-/** What a handler is called with. */
-export interface HandlerContext<T = unknown> extends CallContext<T> {
+/** What may register sub-handlers is called with. */
+export interface ParentContext<T = unknown> extends CallContext<T> {
   /** The call only has to register the subs again: after a restart, with one of them due (A9'd). */
   readonly rebuild: boolean;
   /**
    * Registers a sub-handler, to run after this call has returned, with its own record, digest and retries. Ids and args
-   * must depend on `new` alone. Registering nothing drops the plan. What it throws fails the handler like any other error.
+   * must depend on `new` alone; below a sub, on its `new` and `args`. Registering nothing drops the plan. What it throws
+   * fails the handler like any other error.
+   *
+   * A sub may register subs in turn, up to 8 levels below a handler: their parent is the sub (A9'f).
    *
    * @example
    * ```ts
@@ -103,14 +106,20 @@ export interface HandlerContext<T = unknown> extends CallContext<T> {
    * return.
    * @throws RangeError for retries or a timeout out of range.
    * @throws ValueError for args or a selection that are not JSON data.
-   * @throws LimitExceededError above 10000 subs.
+   * @throws UnsupportedError below a handler of another kind than `change` and `update`.
+   * @throws LimitExceededError above 10000 subs below one handler, on all levels together, and above 8 levels.
    */
   sub(id: string, options: SubOptions, fn: SubFunction<T>): void;
 }
 
+/** What a handler is called with. */
+export interface HandlerContext<T = unknown> extends ParentContext<T> {}
+
 /** What a sub-handler is called with. */
-export interface SubContext<T = unknown> extends CallContext<T> {
+export interface SubContext<T = unknown> extends ParentContext<T> {
+  /** As registered. */
   readonly id: string;
+  /** The handler's id, or, for a sub of a sub, `handler/sub`. */
   readonly parentId: string;
   /** As registered, frozen. */
   readonly args: unknown;
@@ -124,6 +133,7 @@ export interface RetireContext<T = unknown>
   > {
   /** Of the sub, as it was registered. */
   readonly id: string;
+  /** The handler's id, or, for a sub of a sub, `handler/sub`. */
   readonly parentId: string;
   /**
    * The args of every attempt that was begun since the last success, and of that success, the latest at the end: any of

@@ -315,6 +315,8 @@ class ObjectController<T> implements Controller<T> {
       recordTtlMs: options.recordTtlMs ?? WEEK_MS,
       finalizer: options.finalizer ?? 'plimsoll.dev/handlers',
       policy: options.policy ?? 'supersede',
+      persist: options.persist ?? 'call',
+      parallel: options.parallel ?? 1,
       clock: this.#clock,
       pacer: this.#pacer,
       random,
@@ -363,7 +365,7 @@ class ObjectController<T> implements Controller<T> {
     const reason = new ClosedError('go on: the controller stops');
     this.#stopping.abort(reason);
     this.#queue.close();
-    for (const { running } of this.#table.states()) running?.abort(reason);
+    for (const { running } of this.#table.states()) for (const call of running) call.abort(reason);
     this.#admission.close();
     this.#idle.reject(new ClosedError('wait until the controller is idle'));
     await new Promise<void>((resolve) => {
@@ -375,7 +377,7 @@ class ObjectController<T> implements Controller<T> {
     });
     this.#stopped.abort(reason);
     for (const read of this.#deps.reads) read.abort(reason);
-    for (const { running } of this.#table.states()) running?.abandon();
+    for (const { running } of this.#table.states()) for (const call of running) call.abandon();
   }
 
   #checkIdle(): void {

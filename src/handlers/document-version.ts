@@ -41,14 +41,22 @@ export class DocumentVersion {
   readonly #header: Header;
   readonly #records: VersionedMap<HandlerRecord>;
   readonly #bases: VersionedMap<Base>;
+  /** How many records below a handler or sub are to be retired; none where there are none. */
+  readonly #retiring: VersionedMap<number>;
   #document: ProgressDocument | undefined;
   #plainRecords: ProgressDocument['records'] | undefined;
   #plainBases: ProgressDocument['bases'] | undefined;
 
-  constructor(header: Header, records: VersionedMap<HandlerRecord>, bases: VersionedMap<Base>) {
+  constructor(
+    header: Header,
+    records: VersionedMap<HandlerRecord>,
+    bases: VersionedMap<Base>,
+    retiring: VersionedMap<number>,
+  ) {
     this.#header = header;
     this.#records = records;
     this.#bases = bases;
+    this.#retiring = retiring;
   }
 
   get header(): Header {
@@ -87,6 +95,16 @@ export class DocumentVersion {
   /** No record of anything. */
   get isEmpty(): boolean {
     return this.#records.size === 0;
+  }
+
+  /** Number of records. */
+  get size(): number {
+    return this.#records.size;
+  }
+
+  /** Whether a sub below this handler or sub is to be retired. */
+  isRetiringBelow(parentId: string): boolean {
+    return this.#retiring.get(parentId) !== undefined;
   }
 
   /** Takes a state as done without a call. */
@@ -138,11 +156,20 @@ export class DocumentVersion {
     return this.#with({ tick }, [[id, { ...before, attempt, at: tick }]]);
   }
 
+  /** A call has ended without an outcome: it is the others' turn. */
+  stamp(id: string, episode: number): DocumentVersion {
+    const before = this.record(id);
+    if (before === undefined || before.episode !== episode || before.at === this.#header.tick) return this;
+    const tick = this.#header.tick + 1;
+    return this.#with({ tick }, [[id, { ...before, at: tick }]]);
+  }
+
   /**
    * Makes a plan the parent's own. Subs that stay keep their records, new ones stand in line from this tick on: from 0,
    * plans with ever new ids would starve the old ones (A5'). Subs that left lose their records; but if the parent has a
-   * hook, and they were ever opened, they are retired (A9'e). One that is back before it was is retired no more; if a call
-   * to retire it was opened, nobody knows what is left of its work, so it is to run again.
+   * hook, and they were ever opened, they are retired (A9'e), and with them all that is below them (A9'f). One that is back
+   * before it was is retired no more; if a call to retire it was opened, nobody knows what is left of its work, so it is to
+   * run again. So is one that had a plan itself, which it has lost.
    */
   adoptPlan(parentId: string, plan: readonly PlanEntry[], canRetire: boolean): DocumentVersion {
     const parent = this.record(parentId);
@@ -152,11 +179,14 @@ export class DocumentVersion {
     const changes: [string, HandlerRecord | undefined][] = [];
     for (const entry of parent.plan ?? []) {
       const id = subRecordId(parentId, entry.id);
-      if (!wanted.has(id)) changes.push([id, canRetire ? retired(this.record(id), entry) : undefined]);
+      if (!wanted.has(id)) this.#leave(id, entry, canRetire, changes);
     }
-    for (const id of wanted) {
+    const before = new Map((parent.plan ?? []).map((entry) => [entry.id, entry]));
+    for (const entry of plan) {
+      const id = subRecordId(parentId, entry.id);
       const { retirement, ...record } = this.record(id) ?? { attempt: null, done: null, at: tick, episode: 0 };
-      if (this.record(id) === undefined) changes.push([id, record]);
+      if (this.record(id) === undefined || isPlannedOtherwise(record, before.get(entry.id), entry))
+        changes.push([id, { ...record, attempt: null }]);
       else if (retirement?.episode === 0) changes.push([id, record]);
       else if (retirement !== undefined)
         changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
@@ -166,17 +196,31 @@ export class DocumentVersion {
     return this.#with({}, changes);
   }
 
+  /** A sub is in no plan any more, and nothing below it is. */
+  #leave(id: string, entry: PlanEntry, canRetire: boolean, changes: [string, HandlerRecord | undefined][]): void {
+    const record = this.record(id);
+    for (const below of record?.plan ?? []) this.#leave(subRecordId(id, below.id), below, canRetire, changes);
+    changes.push([id, canRetire ? retired(record, entry) : undefined]);
+  }
+
   /** An empty plan for all of these parents: whatever their subs did is to be undone (A11'b). */
   retireAll(parentIds: readonly string[]): DocumentVersion {
     return parentIds.reduce<DocumentVersion>((doc, id) => doc.adoptPlan(id, [], true), this);
   }
 
-  /** Ids of the records of subs of a parent that are to be retired. Looks at all records. */
+  /** Ids of the records below a parent that are to be retired. Looks at all records. */
   retiring(parentId: string): readonly string[] {
+    return this.#below(parentId).flatMap(([id, { retirement }]) => (retirement === undefined ? [] : [id]));
+  }
+
+  /** Ids of the records below a parent that are in a plan. Looks at all records. */
+  planned(parentId: string): readonly string[] {
+    return this.#below(parentId).flatMap(([id, { retirement }]) => (retirement === undefined ? [id] : []));
+  }
+
+  #below(parentId: string): readonly (readonly [string, HandlerRecord])[] {
     const prefix = subRecordId(parentId, '');
-    return this.#records
-      .entries()
-      .flatMap(([id, { retirement }]) => (retirement !== undefined && id.startsWith(prefix) ? [id] : []));
+    return this.#records.entries().filter(([id]) => id.startsWith(prefix));
   }
 
   /** Opens a call to retire a sub; nothing if it is to be retired no more. */
@@ -251,6 +295,7 @@ export class DocumentVersion {
   /** `view` is that of a `done` which is new. Keeps exactly the bases that some `done` names. */
   #with(header: Partial<Header>, records: Changes<HandlerRecord>, view?: unknown): DocumentVersion {
     const bases = new Map<string, Base | undefined>();
+    const retiring = new Map<string, number | undefined>();
     const count = (digest: string | null | undefined, by: number, given: unknown): void => {
       if (digest === null || digest === undefined) return;
       const before = bases.has(digest) ? bases.get(digest) : this.#bases.get(digest);
@@ -258,7 +303,10 @@ export class DocumentVersion {
       bases.set(digest, users === 0 ? undefined : { view: before?.view === undefined ? given : before.view, users });
     };
     for (const [id, record] of records) {
-      const done = this.record(id)?.done;
+      const before = this.record(id);
+      const more = Number(record?.retirement !== undefined) - Number(before?.retirement !== undefined);
+      if (more !== 0) countAbove(id, more, this.#retiring, retiring);
+      const done = before?.done;
       if (record?.done === done) continue;
       count(record?.done, 1, view);
       count(done, -1, undefined);
@@ -267,6 +315,7 @@ export class DocumentVersion {
       { ...this.#header, ...header },
       this.#records.with(records),
       this.#bases.with([...bases]),
+      this.#retiring.with([...retiring]),
     );
   }
 }
@@ -274,31 +323,69 @@ export class DocumentVersion {
 /** The document of an object about which nothing is remembered. */
 export function emptyDocument(uid: string, name: string): DocumentVersion {
   const header = { uid, name, gen: 0, writeId: '', tick: 0, resourceVersion: '' };
-  return new DocumentVersion(header, new VersionedMap(new Map()), new VersionedMap(new Map()));
+  return new DocumentVersion(
+    header,
+    new VersionedMap(new Map()),
+    new VersionedMap(new Map()),
+    new VersionedMap(new Map()),
+  );
 }
 
 /** Takes a document that was read. */
 export function versionOf(document: ProgressDocument): DocumentVersion {
   const { records, bases, ...header } = document;
   const named = new Map<string, Base>();
-  for (const { done } of Object.values(records)) {
+  const none = new VersionedMap<number>(new Map());
+  const retiring = new Map<string, number | undefined>();
+  for (const [id, { done, retirement }] of Object.entries(records)) {
+    if (retirement !== undefined) countAbove(id, 1, none, retiring);
     if (done === null) continue;
     const view = Object.hasOwn(bases, done) ? bases[done] : undefined;
     named.set(done, { view, users: (named.get(done)?.users ?? 0) + 1 });
   }
-  return new DocumentVersion(header, new VersionedMap(new Map(Object.entries(records))), new VersionedMap(named));
+  const tables = [new VersionedMap(new Map(Object.entries(records))), new VersionedMap(named)] as const;
+  return new DocumentVersion(header, ...tables, none.with([...retiring]));
+}
+
+/** Counts a record for everything above it. */
+function countAbove(
+  id: string,
+  by: number,
+  before: VersionedMap<number>,
+  counts: Map<string, number | undefined>,
+): void {
+  for (let slash = id.lastIndexOf('/'); slash > 0; slash = id.lastIndexOf('/', slash - 1)) {
+    const above = id.slice(0, slash);
+    const number = ((counts.has(above) ? counts.get(above) : before.get(above)) ?? 0) + by;
+    counts.set(above, number === 0 ? undefined : number);
+  }
 }
 
 function freshAttempt(digest: string): Attempt {
   return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
 }
 
-/** A sub that leaves the plan, if there is anything to retire. */
+/** A sub that leaves the plan, if there is anything to retire. One that had a plan has to be called again if it is back. */
 function retired(record: HandlerRecord | undefined, { args }: PlanEntry): HandlerRecord | undefined {
   if (record === undefined || !wasOpened(record)) return undefined;
   // Opened by a version without the hook: all that is known are the args of the plan.
   const tried = record.tried ?? [triedOf(args)];
-  return { ...record, tried, retirement: { episode: 0, failures: 0, wakeAtWallMs: 0, delayMs: 0 } };
+  const { plan, ...rest } = record;
+  const attempt = plan === undefined ? record.attempt : null;
+  return { ...rest, attempt, tried, retirement: { episode: 0, failures: 0, wakeAtWallMs: 0, delayMs: 0 } };
+}
+
+/**
+ * Whether a sub with a plan of its own sees a selection now and did not before, or the other way round. Its input may be
+ * equal; but what its own subs see by it is written down in another form, so it has to plan anew.
+ */
+function isPlannedOtherwise(
+  { plan }: Pick<HandlerRecord, 'plan'>,
+  before: PlanEntry | undefined,
+  after: PlanEntry,
+): boolean {
+  if (plan === undefined || before === undefined) return false;
+  return (before.selected === undefined) !== (after.selected === undefined);
 }
 
 /** Who is there for the records of an object. */

@@ -4,154 +4,185 @@ import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
 import { hooksOf } from './call-hooks.ts';
 import { type DocumentVersion, triedOf } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
-import { isComplete, isPlannedAt, type Job } from './jobs.ts';
+import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
 import type { CallResult } from './outcome.ts';
 import { PatchCollector } from './patch-collector.ts';
-import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
-import { type Handler, isParental, type SubHandler } from './registry.ts';
+import type { Attempt, HandlerRecord } from './record.ts';
+import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import { attemptOf, type Execution, judge, mayCall, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
 
-/** What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made. */
-export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable';
+/**
+ * What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made, for want of
+ * its function, and `replanned` if that was since its parent has other subs than it had.
+ */
+export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable' | 'replanned';
 
-/** Calls a handler and leaves its outcome pending. */
-export async function executeHandler(execution: Execution): Promise<ExecutionResult> {
-  const { job, memory } = execution;
+/** Calls a handler or a sub, a sub after the parents above it if nobody has its function (A9'd); its outcome is pending. */
+export async function execute(execution: Execution): Promise<ExecutionResult> {
+  const { deps, job, memory, episode } = execution;
+  // Without a wait where there is nothing to rebuild: what was granted for the call is used before the next one is asked for.
+  const known = closureOf(memory, job);
+  const sub = job.entry === undefined || known !== undefined ? known : await functionOf(execution, job);
+  if (sub === 'unrunnable' || sub === 'replanned') return sub;
   const attempt = attemptOf(execution);
-  const { result, call, collector } = await callHandler(execution, false);
+  const { result, call, collector, running } = await callParent(execution, job, sub, false);
   const { plan, subs } = call.seal();
-  const { outcome, after, seen, write } = judge(execution, result, attempt, job.handler, collector);
+  const policy = { retries: sub?.retries ?? job.handler.retries, backoff: job.handler.backoff };
+  const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector, running);
   const isOk = outcome.kind === 'ok';
   if (after !== undefined) {
     const record = memory.doc?.record(job.id);
-    const episode = record?.episode ?? 0;
-    memory.pending = {
+    const lineage = lineageOf(memory, job);
+    memory.push({
       apply: (doc) => {
         const settled = doc.settleAttempt(job.id, episode, job.digest, after);
-        if (settled === doc || !isOk) return settled;
-        return completeParent(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), job.handler, seen);
+        if (settled === doc || outcome.kind === 'temporary') return settled;
+        if (!isOk) return complete(settled, lineage.slice(1), seen);
+        const done = sub === undefined ? settled : settled.settleTried(job.id, triedOf(sub.args));
+        return complete(done.adoptPlan(job.id, plan, job.handler.retire !== undefined), lineage, seen);
       },
       replans: isOk && record?.plan !== undefined,
       write,
-    };
+    });
+  } else if (deps.persist === 'pass') {
+    // It was opened together with others, who have waited longer for their turn by now (A5').
+    memory.push({ apply: (doc) => doc.stamp(job.id, episode), replans: false });
   }
   if (isOk && after !== undefined) {
-    memory.closures.set(job.id, { digest: after.digest, subs });
+    // Only of parents: a plan has thousands of others.
+    if (sub === undefined || plan.length > 0) memory.closures.set(job.id, { digest: after.digest, subs });
+    else memory.closures.delete(job.id);
     memory.rebuilds.delete(job.id);
   }
   if (write === undefined) report(execution, outcome);
   return isOk && plan.length > 0 ? 'planned' : 'leaf';
 }
 
-/** Calls a sub, after its parent if nobody has its function (A9'd), and leaves the outcome pending. */
-export async function executeSub(execution: Execution, entry: PlanEntry): Promise<ExecutionResult> {
-  const { deps, job, memory, snapshot } = execution;
-  let sub = closureOf(memory, job, entry);
-  if (sub === undefined) {
-    await rebuild(execution);
-    sub = closureOf(memory, job, entry);
-    const newest = execution.state.newest;
-    const isLost = newest?.uid !== snapshot.uid || newest.deleting || deps.stopping.aborted;
-    if (sub === undefined || memory.pending !== undefined || isLost) return 'unrunnable';
-    // Two calls: what was granted was used by the first.
-    if (!mayCall(execution)) return 'unrunnable';
-  }
-  const attempt = attemptOf(execution);
-  const viewIn = (state: Snapshot): unknown =>
-    sub.selected === undefined ? state.viewOfSub(job.handler, entry)?.value : sub.selected.value;
-  const running = begin(execution, true);
-  const collector = new PatchCollector(job.id, deps.source.patch !== undefined);
-  const facts = factsOf(execution, viewIn(snapshot), attempt, running.signal, collector);
-  const context = new SubCall(facts, job.handler.id, sub);
-  const result = await running.run(() => sub.fn(context), sub.timeoutMs, deps.clock);
-  const policy = { retries: sub.retries, backoff: job.handler.backoff };
-  const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector);
-  if (after !== undefined) {
-    const episode = memory.doc?.record(job.id)?.episode ?? 0;
-    memory.pending = {
-      apply: (doc) => {
-        const settled = doc.settleAttempt(job.id, episode, job.digest, after);
-        if (settled === doc || outcome.kind === 'temporary') return settled;
-        if (outcome.kind === 'permanent') return completeParent(settled, job.handler, seen);
-        const done = settled.settleTried(job.id, triedOf(entry.args)).markDone(job.id, after.digest, viewIn(seen));
-        return completeParent(done, job.handler, seen);
-      },
-      replans: false,
-      write,
-    };
-  }
-  if (write === undefined) report(execution, outcome);
-  return 'leaf';
+/** One step on the way from a sub up to its handler. */
+interface Step {
+  readonly job: Job;
+  /** What it selected, which no state can tell. */
+  readonly selected: SubHandler['selected'];
 }
 
-/** `done` of a handler moves once its plan is complete, at once if it has none (A9'a). */
-function completeParent(doc: DocumentVersion, handler: Handler, snapshot: Snapshot): DocumentVersion {
-  const view = snapshot.viewOf(handler);
-  const record = doc.record(handler.id);
-  if (view === undefined || !isPlannedAt(record, view.digest) || record?.done === view.digest) return doc;
-  if (!isComplete(handler, doc, snapshot)) return doc;
-  // Nobody asks a handler that is called once for its `old` (A6').
-  return doc.markDone(handler.id, view.digest, isParental(handler.kind) ? view.value : undefined);
+function lineageOf(memory: UidMemory, job: Job): readonly Step[] {
+  const lineage: Step[] = [];
+  for (let step: Job | undefined = job; step !== undefined; step = step.parent) {
+    lineage.push({ job: step, selected: closureOf(memory, step)?.selected });
+  }
+  return lineage;
 }
 
-function closureOf(memory: UidMemory, job: Job, entry: PlanEntry): SubHandler | undefined {
-  const closures = memory.closures.get(job.handler.id);
-  return closures?.digest === job.handlerDigest ? closures.subs.get(entry.id) : undefined;
+/** `done` moves once a plan is complete, at once if there is none; bottom up, as far as that goes (A9'a, A9'f). */
+function complete(doc: DocumentVersion, lineage: readonly Step[], snapshot: Snapshot): DocumentVersion {
+  let next = doc;
+  for (const { job, selected } of lineage) {
+    const view = viewOn(snapshot, job);
+    const record = next.record(job.id);
+    if (view === undefined || !isPlannedAt(record, view.digest) || !isComplete(job, next, snapshot)) return next;
+    // Nobody asks a handler that is called once for its `old` (A6').
+    const seen = isParental(job.handler.kind) ? (selected ?? view).value : undefined;
+    if (record?.done !== view.digest) next = next.markDone(job.id, view.digest, seen);
+  }
+  return next;
+}
+
+function closureOf(memory: UidMemory, { entry, parent }: Job): SubHandler | undefined {
+  if (entry === undefined || parent === undefined) return undefined;
+  const closures = memory.closures.get(parent.id);
+  return closures?.digest === parent.digest ? closures.subs.get(entry.id) : undefined;
+}
+
+/** The function of a sub: its parent's is needed first if it has to register it again, and so on up to the handler. */
+async function functionOf(
+  execution: Execution,
+  job: Job,
+): Promise<SubHandler | undefined | Extract<ExecutionResult, 'unrunnable' | 'replanned'>> {
+  const { deps, state, memory, snapshot } = execution;
+  const known = closureOf(memory, job);
+  const { parent } = job;
+  if (known !== undefined || parent === undefined) return known;
+  const parentSub = await functionOf(execution, parent);
+  if (parentSub === 'unrunnable' || parentSub === 'replanned') return parentSub;
+  const isSame = await rebuild(execution, parent, parentSub);
+  if (!isSame) return 'replanned';
+  const newest = state.newest;
+  const isLost = newest?.uid !== snapshot.uid || newest.deleting || deps.stopping.aborted;
+  const sub = isLost ? undefined : closureOf(memory, job);
+  // What was granted was used by the call to rebuild.
+  return sub !== undefined && mayCall(execution) ? sub : 'unrunnable';
+}
+
+/** Whether a job needs calls of others first: of its parents, to register its function. */
+export function needsRebuild(memory: UidMemory, job: Job): boolean {
+  return !job.retires && job.entry !== undefined && closureOf(memory, job) === undefined;
 }
 
 /**
  * Calls a parent only to have its subs registered. The same view must give the same plan; where it does not, the new
- * one is adopted and reported. A failure is nobody's attempt: the parent's subs rest for a while.
+ * one is adopted and reported, with the answer `false`. A failure is nobody's attempt: what is below the parent rests for
+ * a while.
  */
-async function rebuild(execution: Execution): Promise<void> {
-  const { deps, state, job, memory, snapshot } = execution;
-  const { handler } = job;
+async function rebuild(execution: Execution, parent: Job, sub: SubHandler | undefined): Promise<boolean> {
+  const { deps, memory, snapshot } = execution;
+  const { id, handler } = parent;
   // What it asks to be written, it has asked before, when it succeeded.
-  const { result, call, collector } = await callHandler(execution, true);
+  const { result, call, collector } = await callParent(execution, parent, sub, true);
   collector.close();
-  state.running = undefined;
   const { plan, subs } = call.seal();
   if (!result.ok) {
-    if (result.aborted) return;
-    const failures = memory.rebuilds.get(handler.id)?.failures ?? 0;
+    if (result.aborted) return true;
+    const failures = memory.rebuilds.get(id)?.failures ?? 0;
     const delayMs = backoffDelayMs(failures, handler.backoff, deps.random);
-    memory.rebuilds.set(handler.id, { deadlineClockMs: deps.clock.now() + delayMs, failures: failures + 1 });
+    memory.rebuilds.set(id, { deadlineClockMs: deps.clock.now() + delayMs, failures: failures + 1 });
     memory.breaker?.failed();
-    deps.logger.warn(`Cannot rebuild the sub-handlers of "${handler.id}"`, {
-      ...naming(snapshot),
-      error: result.error,
-    });
-    return;
+    deps.logger.warn(`Cannot rebuild the sub-handlers of "${id}"`, { ...naming(snapshot), error: result.error });
+    return true;
   }
-  memory.rebuilds.delete(handler.id);
-  memory.closures.set(handler.id, { digest: job.handlerDigest, subs });
-  const stored = memory.doc?.record(handler.id)?.plan ?? [];
-  if (digestOfView(stored) === digestOfView(plan)) return;
-  memory.pending = {
-    apply: (doc) => completeParent(doc.adoptPlan(handler.id, plan, handler.retire !== undefined), handler, snapshot),
+  memory.rebuilds.delete(id);
+  memory.closures.set(id, { digest: parent.digest, subs });
+  const stored = memory.doc?.record(id)?.plan ?? [];
+  if (digestOfView(stored) === digestOfView(plan)) return true;
+  const lineage = lineageOf(memory, parent);
+  memory.push({
+    apply: (doc) => complete(doc.adoptPlan(id, plan, handler.retire !== undefined), lineage, snapshot),
     replans: true,
-  };
+  });
   memory.agenda = undefined;
-  deps.logger.warn(`Handler "${handler.id}" has registered other sub-handlers on an equal view`, naming(snapshot));
+  deps.logger.warn(`Handler "${id}" has registered other sub-handlers on an equal view`, naming(snapshot));
+  return false;
 }
 
-async function callHandler(
+/** Calls a handler, or, with its function, a sub: for an attempt, or to rebuild. */
+async function callParent(
   execution: Execution,
+  callee: Job,
+  sub: SubHandler | undefined,
   isRebuild: boolean,
-): Promise<{ readonly result: CallResult; readonly call: HandlerCall; readonly collector: PatchCollector }> {
-  const { deps, job, memory, snapshot } = execution;
-  const { handler } = job;
-  const attempt = memory.doc?.record(handler.id)?.attempt ?? attemptOf(execution);
+): Promise<Called> {
+  const { deps, state, memory, snapshot } = execution;
+  const { handler } = callee;
+  const attempt = memory.doc?.record(callee.id)?.attempt ?? attemptOf(execution);
   const running = begin(execution, !isRebuild);
-  const asHandler = { ...execution, job: { ...job, id: handler.id, digest: job.handlerDigest } };
-  const collector = new PatchCollector(handler.id, deps.source.patch !== undefined);
-  const facts = factsOf(asHandler, snapshot.viewOf(handler)?.value, attempt, running.signal, collector);
-  const call = new HandlerCall(facts, handler, isRebuild);
-  const result = await running.run(() => handler.fn(call), handler.timeoutMs, deps.clock);
-  return { result, call, collector };
+  const collector = new PatchCollector(callee.id, deps.source.patch !== undefined);
+  const view = (sub?.selected ?? viewOn(snapshot, callee))?.value;
+  const facts = factsOf({ ...execution, job: callee }, view, attempt, running.signal, collector);
+  const call =
+    sub === undefined ? new HandlerCall(facts, handler, isRebuild) : new SubCall(facts, callee, sub, isRebuild);
+  const run = call instanceof HandlerCall ? () => handler.fn(call) : () => sub?.fn(call);
+  const result = await running.run(run, (sub ?? handler).timeoutMs, deps.clock);
+  state.running.delete(running);
+  return { result, call, collector, running };
+}
+
+interface Called {
+  readonly result: CallResult;
+  readonly call: HandlerCall | SubCall;
+  readonly collector: PatchCollector;
+  readonly running: RunningCall;
 }
 
 /** Makes the call the one that newer states and the end of the controller are told to. */
@@ -159,7 +190,7 @@ function begin(execution: Execution, isAttempt: boolean): RunningCall {
   const { deps, state, memory, snapshot, job, forced } = execution;
   const isSupersedable = isAttempt && deps.policy === 'supersede' && !forced && !memory.spared.has(job.id);
   const running = new RunningCall(job, snapshot, isSupersedable, hooksOf(execution));
-  state.running = running;
+  state.running.add(running);
   return running;
 }
 
@@ -184,6 +215,7 @@ function factsOf(
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
     signal,
     patches,
+    doc: memory.doc,
   };
 }
 

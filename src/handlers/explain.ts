@@ -3,9 +3,10 @@ import type { Admission, Restraint } from './admission.ts';
 import { errorText } from './error-text.ts';
 import { textOf } from './explain-text.ts';
 import { type HandlerStatus, inspect } from './inspect.ts';
-import { mayRetire } from './jobs.ts';
+
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import type { Handler } from './registry.ts';
+import { mayRetire } from './retirement-turn.ts';
 
 /** Why a handler or sub is called for an object, or is not, on its newest known state. Times are from now, in ms. */
 export type Reason =
@@ -152,7 +153,7 @@ class Explainer {
 
   reason(): Reason {
     const { id } = this.#status;
-    if (this.#state.running?.id === id) return { why: 'running' };
+    if ([...this.#state.running].some((call) => call.id === id)) return { why: 'running' };
     if (this.#state.newest?.hasFault(id) === true) return { why: 'fault', error: errorText(this.#status.fault) };
     return this.#outOfScope() ?? this.#settled() ?? this.#wait() ?? this.#restraint() ?? { why: 'due' };
   }
@@ -160,10 +161,12 @@ class Explainer {
   #outOfScope(): Reason | undefined {
     const { id, inScope, state } = this.#status;
     const { newest, memory, name } = this.#state;
-    const parent = { why: 'parent', parentId: this.#handler.id } as const;
+    const slash = id.lastIndexOf('/');
+    const parent = { why: 'parent', parentId: slash < 0 ? id : id.slice(0, slash) } as const;
     if (state === 'retiring') {
       const doc = memory?.effective(name);
-      return newest !== undefined && doc !== undefined && mayRetire(doc, this.#handler, newest) ? undefined : parent;
+      const job = { handler: this.#handler, id };
+      return newest !== undefined && doc !== undefined && mayRetire(doc, job, newest) ? undefined : parent;
     }
     if (inScope) return undefined;
     if (id !== this.#handler.id) return parent;

@@ -3,6 +3,7 @@ import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isComplete, isPlannedAt } from './jobs.ts';
 import type { Loop, LoopGuard } from './loop-guard.ts';
 import type { ObjectState } from './object-memory.ts';
+import type { Parent } from './parent.ts';
 import { type HandlerRecord, isSettled, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -23,12 +24,12 @@ export interface ObjectStatus {
   readonly succeeded: boolean;
   /** Whether its calls are held back; `undefined` where the controller has no `breaker` (A33'). */
   readonly breaker: BreakerStatus | undefined;
-  /** Handlers in the order of registration, each followed by its planned subs, and by those that it has to retire. */
+  /** Handlers in the order of registration, each followed by its planned subs, these by their own, and by those that it has to retire. */
   readonly handlers: readonly HandlerStatus[];
 }
 
 export interface HandlerStatus {
-  /** `handler` or `parent/sub`. */
+  /** `handler`, `handler/sub`, or, for a sub of a sub, `handler/sub/sub`. */
   readonly id: string;
   readonly inScope: boolean;
   /** Of what it sees of the newest known state; `undefined` out of scope. */
@@ -88,22 +89,42 @@ function statusesOf(
   // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
   const view = snapshot.deleting === (handler.kind === 'delete') ? snapshot.viewOf(handler) : undefined;
   const record = doc.record(handler.id);
+  const { id } = handler;
+  const root = { id, handler, entry: undefined, parent: undefined };
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
-  const isDone = isPlanned && isComplete(handler, doc, snapshot);
-  const { id } = handler;
+  const isDone = isPlanned && isComplete(root, doc, snapshot);
   const done = isDone ? view.digest : undefined;
   // Who is called for the creation alone has done its part, whatever the object looks like now.
   const isOver = handler.kind === 'create' && record?.attempt?.state === 'ok' && record.done !== null;
   const seen = view !== undefined && isOver ? { value: undefined, digest: record.attempt?.digest ?? '' } : view;
   const parent = statusOf(id, seen, record, isOver ? seen?.digest : done, snapshot.faultOf(id), guard?.loopOf(id));
-  const subs = (record?.plan ?? []).map((entry) => {
-    const id = subRecordId(handler.id, entry.id);
-    const subView = isPlanned ? snapshot.viewOfSub(handler, entry) : undefined;
-    return statusOf(id, subView, doc.record(id), undefined, snapshot.faultOf(id), guard?.loopOf(id));
-  });
   const retiring = handler.retire === undefined ? [] : doc.retiring(handler.id);
-  return [parent, ...subs, ...retiring.map((id) => retiringStatus(id, doc.record(id)))];
+  return [
+    parent,
+    ...subStatusesOf(root, isPlanned, snapshot, doc, guard),
+    ...retiring.map((id) => retiringStatus(id, doc.record(id))),
+  ];
+}
+
+/** Of the subs of a parent, each followed by its own; out of scope below one that is not planned. */
+function subStatusesOf(
+  parent: Parent,
+  isPlanned: boolean,
+  snapshot: Snapshot,
+  doc: DocumentVersion,
+  guard: LoopGuard | undefined,
+): HandlerStatus[] {
+  return (doc.record(parent.id)?.plan ?? []).flatMap((entry) => {
+    const id = subRecordId(parent.id, entry.id);
+    const record = doc.record(id);
+    const sub = { id, handler: parent.handler, entry, parent };
+    const view = isPlanned ? snapshot.viewOfSub(parent, entry) : undefined;
+    const isParent = view !== undefined && isPlannedAt(record, view.digest);
+    const done = isParent && isComplete(sub, doc, snapshot) ? view.digest : undefined;
+    const status = statusOf(id, view, record, done, snapshot.faultOf(id), guard?.loopOf(id));
+    return [status, ...subStatusesOf(sub, isParent, snapshot, doc, guard)];
+  });
 }
 
 function retiringStatus(id: string, record: HandlerRecord | undefined): HandlerStatus {

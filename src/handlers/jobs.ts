@@ -1,36 +1,40 @@
 import type { DocumentVersion } from './document-version.ts';
+import type { Parent } from './parent.ts';
 import { type HandlerRecord, isSettled, type PlanEntry, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { View } from './view.ts';
 
-/** One call to make: of a handler, or of a planned sub of it. */
-export interface Job {
-  /** Names the record: `handler` or `parent/sub`. */
-  readonly id: string;
-  readonly handler: Handler;
-  /** Only for a call of a sub. */
-  readonly entry: PlanEntry | undefined;
+/** One call to make: of a handler, of a planned sub, or of the hook for a sub that left its plan. */
+export interface Job extends Parent {
+  /** Of a sub: who has planned it, as found on the same state. Of one that left its plan: the nearest that is left. */
+  readonly parent: Job | undefined;
   /** The handler's hook is to be called for a sub that left the plan; `id` names its record. */
   readonly retires: boolean;
   /** Of what the job sees on the state it was found on; of no use where it retires. */
   readonly digest: string;
-  /** `''` where the object is not for the handler, which can only be so if it retires. */
-  readonly handlerDigest: string;
   /** The tick by which it stands in line. */
   readonly at: number;
   /** Of a sub in its plan; -1 for a handler. */
   readonly place: number;
 }
 
-/** What a job sees of a state; `undefined` if nothing. Of a sub with `select`, the value is with its function. */
-export function viewOn(snapshot: Snapshot, { handler, entry }: Job): View | undefined {
-  return entry === undefined ? snapshot.viewOf(handler) : snapshot.viewOfSub(handler, entry);
+/** What a handler or sub sees of a state; `undefined` if nothing. Of a sub with `select`, the value is with its function. */
+export function viewOn(snapshot: Snapshot, { handler, entry, parent }: Parent): View | undefined {
+  return entry === undefined || parent === undefined ? snapshot.viewOf(handler) : snapshot.viewOfSub(parent, entry);
 }
 
 /** A parent's own call on this digest succeeded, so its plan is that of this digest. */
 export function isPlannedAt(record: HandlerRecord | undefined, digest: string): boolean {
   return record?.attempt?.state === 'ok' && record.attempt.digest === digest;
+}
+
+/** Whether a sub is in the plan of its parent, that one in the plan of its own, and all of them are planned (A9'c). */
+export function isPlanned(job: Job, doc: DocumentVersion): boolean {
+  const { entry, parent } = job;
+  if (entry === undefined || parent === undefined) return true;
+  const record = doc.record(parent.id);
+  return isPlannedAt(record, parent.digest) && entryIn(record?.plan, entry.id) !== undefined && isPlanned(parent, doc);
 }
 
 /** A job whose record says that there is nothing left to do. */
@@ -44,38 +48,33 @@ export function isSettledFor({ kind }: Handler, record: HandlerRecord | undefine
   return isSettled(record, digest) || (kind === 'create' && (record?.done ?? null) !== null);
 }
 
-/**
- * Whether the subs of a parent that have left its plan may be retired: not while it is due or waits, since its next plan
- * may have them again (A9'e). On an object that is deleting there is no next plan.
- */
-export function mayRetire(doc: DocumentVersion, handler: Handler, snapshot: Snapshot): boolean {
-  const view = snapshot.viewOf(handler);
-  return snapshot.deleting || view === undefined || isSettled(doc.record(handler.id), view.digest);
-}
-
 /** Whether a job found on one state is the same job on another: same scope, same digest, same plan (A10'). */
 export function isSameJob(job: Job, other: Snapshot): boolean {
-  const view = other.viewOf(job.handler);
-  if (job.retires) return other.deleting || (view?.digest ?? '') === job.handlerDigest;
-  if (view === undefined || view.digest !== job.handlerDigest) return false;
-  return job.entry === undefined || other.viewOfSub(job.handler, job.entry)?.digest === job.digest;
+  if (!job.retires) return isSameInput(job, other);
+  if (other.deleting) return true;
+  return job.parent === undefined ? other.viewOf(job.handler) === undefined : isSameInput(job.parent, other);
+}
+
+function isSameInput(job: Job, other: Snapshot): boolean {
+  if (viewOn(other, job)?.digest !== job.digest) return false;
+  return job.parent === undefined || isSameInput(job.parent, other);
 }
 
 /**
- * Whether every sub of a planned parent is settled at what it sees of this state: the parent is *complete* (A9'a). True
- * for a handler without subs.
+ * Whether every sub of a planned parent is settled at what it sees of this state, and complete itself where it has subs:
+ * the parent is *complete* (A9'a). True for a handler without subs. A sub that failed for good is settled with what it
+ * had planned before.
  *
  * Asked after every call of a sub, so the search begins where the last one of the same plan ended: only a complete plan
  * is looked at as a whole each time.
  */
-export function isComplete(handler: Handler, doc: DocumentVersion, snapshot: Snapshot): boolean {
-  const plan = doc.record(handler.id)?.plan ?? [];
+export function isComplete(parent: Parent, doc: DocumentVersion, snapshot: Snapshot): boolean {
+  const plan = doc.record(parent.id)?.plan ?? [];
   const start = unsettled.get(plan) ?? 0;
   for (let step = 0; step < plan.length; step++) {
     const place = (start + step) % plan.length;
     const entry = plan[place];
-    const view = entry === undefined ? undefined : snapshot.viewOfSub(handler, entry);
-    if (entry === undefined || view === undefined || !isSettledAt(doc, handler, entry, view.digest)) {
+    if (entry === undefined || !isCompleteSub(parent, entry, doc, snapshot)) {
       unsettled.set(plan, place);
       return false;
     }
@@ -86,19 +85,24 @@ export function isComplete(handler: Handler, doc: DocumentVersion, snapshot: Sna
 /** Where in a plan a sub was found that was not settled. Of some state and document: where to look, not what is so. */
 const unsettled = new WeakMap<readonly PlanEntry[], number>();
 
-function isSettledAt(doc: DocumentVersion, handler: Handler, entry: PlanEntry, digest: string): boolean {
-  return isSettled(doc.record(subRecordId(handler.id, entry.id)), digest);
+function isCompleteSub(parent: Parent, entry: PlanEntry, doc: DocumentVersion, snapshot: Snapshot): boolean {
+  const id = subRecordId(parent.id, entry.id);
+  const record = doc.record(id);
+  const view = snapshot.viewOfSub(parent, entry);
+  if (view === undefined || !isSettled(record, view.digest)) return false;
+  if (record?.plan === undefined || record.attempt?.state !== 'ok') return true;
+  return isComplete({ id, handler: parent.handler, entry, parent }, doc, snapshot);
 }
 
-/** Whether a plan has a sub of this id. Asked before every call of a sub, so the ids of a plan are collected once. */
-export function isInPlan(plan: readonly PlanEntry[] | undefined, subId: string): boolean {
-  if (plan === undefined) return false;
-  let ids = idsOf.get(plan);
-  if (ids === undefined) {
-    ids = new Set(plan.map(({ id }) => id));
-    idsOf.set(plan, ids);
+/** The sub of this id in a plan. Asked before every call of a sub, so a plan is looked through once. */
+export function entryIn(plan: readonly PlanEntry[] | undefined, subId: string): PlanEntry | undefined {
+  if (plan === undefined) return undefined;
+  let entries = entriesOf.get(plan);
+  if (entries === undefined) {
+    entries = new Map(plan.map((entry) => [entry.id, entry]));
+    entriesOf.set(plan, entries);
   }
-  return ids.has(subId);
+  return entries.get(subId);
 }
 
-const idsOf = new WeakMap<readonly PlanEntry[], ReadonlySet<string>>();
+const entriesOf = new WeakMap<readonly PlanEntry[], ReadonlyMap<string, PlanEntry>>();

@@ -8,7 +8,7 @@ import {
 } from '../types/errors.ts';
 import type { SourcePatchResult } from '../types/source.ts';
 import { equalData } from './diff.ts';
-import type { ObjectState, UidMemory } from './object-memory.ts';
+import type { ObjectState, PendingOutcome, UidMemory } from './object-memory.ts';
 import type { OwnWrite, WriteEnd } from './own-write.ts';
 import { type PassDeps, patchObject, readObject } from './pass-deps.ts';
 import { applyPatches } from './patch.ts';
@@ -19,8 +19,8 @@ import type { Snapshot } from './snapshot.ts';
 const CONFLICTS_MAX = 16;
 
 /**
- * Writes the patches of the call whose outcome is pending: object first, record last (A8'). They are laid on the newest
- * state, by compare-and-set on its version.
+ * Writes the patches of the calls whose outcomes are pending: object first, record last (A8'). They are laid on the newest
+ * state, by compare-and-set on its version, one call after the other.
  *
  * ```text
  *   newest N --ifUnchanged, and the input is another one; or they do not fit--> superseded: no outcome, called again
@@ -36,18 +36,27 @@ const CONFLICTS_MAX = 16;
  * Not promised: that a patch whose answer got lost is applied once, where somebody else wrote before it could be looked
  * for. A merge patch does not mind; a JSON patch that does needs a `test`.
  */
-export async function landOwnWrite(deps: PassDeps, state: ObjectState, memory: UidMemory): Promise<void> {
-  const outcome = memory.pending;
-  const write = outcome?.write;
-  if (write === undefined || write.hasEnded) return;
-  const end = await land(deps, state, memory, write);
-  if ((end === 'superseded' || typeof end === 'object') && memory.pending === outcome) {
-    memory.pending = typeof end === 'object' ? { apply: write.refuse(end.error), replans: false } : undefined;
-    // It was kept up with an outcome that is none.
-    memory.agenda = undefined;
-    memory.adoptedOn = undefined;
+export async function landOwnWrites(deps: PassDeps, state: ObjectState, memory: UidMemory): Promise<void> {
+  for (let next = firstToLand(memory); next !== undefined; next = firstToLand(memory)) {
+    const { outcome, write } = next;
+    const end = await land(deps, state, memory, write);
+    if (end === 'superseded' || typeof end === 'object') {
+      const refused = typeof end === 'object' ? { apply: write.refuse(end.error), replans: false } : undefined;
+      memory.replace(outcome, refused);
+      // It was kept up with an outcome that is none.
+      memory.agenda = undefined;
+      memory.adoptedOn = undefined;
+    }
+    if (typeof end !== 'object') write.end(end);
   }
-  if (typeof end !== 'object') write.end(end);
+}
+
+function firstToLand(memory: UidMemory): { readonly outcome: PendingOutcome; readonly write: OwnWrite } | undefined {
+  for (const outcome of memory.outcomes) {
+    const { write } = outcome;
+    if (write !== undefined && !write.hasEnded) return { outcome, write };
+  }
+  return undefined;
 }
 
 /** As `WriteEnd`, a refusal with its error. */

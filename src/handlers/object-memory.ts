@@ -29,9 +29,9 @@ export interface PendingOutcome {
 
 /** What a write of ours carried. */
 export interface SentWrite {
-  readonly outcome: PendingOutcome | undefined;
-  /** Record id and episode of the attempt it opened. */
-  readonly opened: { readonly id: string; readonly episode: number } | undefined;
+  readonly outcomes: readonly PendingOutcome[];
+  /** Record ids and episodes of the attempts it opened. */
+  readonly opened: readonly { readonly id: string; readonly episode: number }[];
 }
 
 /** What a parent registered on one digest of its own. */
@@ -67,7 +67,6 @@ export class UidMemory {
   isTidied = false;
   /** The state that was looked at for what is to be taken as done on it, since `doc` was read. */
   adoptedOn: Snapshot | undefined;
-  pending: PendingOutcome | undefined;
   /** Functions of the planned subs, valid for the parent's digest they were registered at (A9'd). */
   readonly closures: Map<string, Closures> = new Map();
   /** Episodes with an attempt opened by this process: retries of these need no intent (A12'). */
@@ -88,9 +87,9 @@ export class UidMemory {
   /** Passes in a row that opened an attempt and then began anew on a newer state. */
   restarts = 0;
   readonly #unsure = new Map<string, SentWrite>();
-  #applied:
-    | { readonly doc: DocumentVersion; readonly outcome: PendingOutcome; readonly result: DocumentVersion }
-    | undefined;
+  #outcomes: PendingOutcome[] = [];
+  /** `doc` with so many of the outcomes. */
+  #applied: { readonly doc: DocumentVersion; readonly count: number; readonly result: DocumentVersion } | undefined;
 
   constructor(uid: string, breaker?: Breaker) {
     this.uid = uid;
@@ -103,15 +102,37 @@ export class UidMemory {
     this.breaker?.foreign();
   }
 
-  /** The document with what waits to be written. */
+  /** What waits to be written, in the order in which it happened. */
+  get outcomes(): readonly PendingOutcome[] {
+    return this.#outcomes;
+  }
+
+  push(outcome: PendingOutcome): void {
+    this.#outcomes.push(outcome);
+  }
+
+  /** One of them has come to something else, or, `undefined`, to nothing. */
+  replace(outcome: PendingOutcome, by: PendingOutcome | undefined): void {
+    this.#outcomes = this.#outcomes.flatMap((known) => (known === outcome ? (by ?? []) : known));
+    this.#applied = undefined;
+  }
+
+  /** These are written, or not worth it. */
+  drop(outcomes: readonly PendingOutcome[]): void {
+    const gone = new Set(outcomes);
+    this.#outcomes = this.#outcomes.filter((outcome) => !gone.has(outcome));
+    this.#applied = undefined;
+  }
+
+  /** The document with what waits to be written. Asked after every call, so it goes on where it was. */
   effective(name: string): DocumentVersion {
     const doc = this.doc ?? emptyDocument(this.uid, name);
-    const outcome = this.pending;
-    if (outcome === undefined) return doc;
-    if (this.#applied?.doc !== doc || this.#applied.outcome !== outcome) {
-      this.#applied = { doc, outcome, result: outcome.apply(doc) };
-    }
-    return this.#applied.result;
+    if (this.#outcomes.length === 0) return doc;
+    let known = this.#applied;
+    if (known?.doc !== doc) known = { doc, count: 0, result: doc };
+    const result = this.#outcomes.slice(known.count).reduce((next, { apply }) => apply(next), known.result);
+    this.#applied = { doc, count: this.#outcomes.length, result };
+    return result;
   }
 
   /**
@@ -120,8 +141,7 @@ export class UidMemory {
    * and a new episode of a handler in a loop waits for the guard (A8').
    */
   wakeOf(id: string, attempt: Wait | undefined, clock: Clock): number {
-    const slash = id.indexOf('/');
-    const restMs = slash < 0 ? 0 : (this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
+    const restMs = this.#restOf(id);
     if (attempt === undefined) return Math.max(restMs, this.guard.wakeOf(id));
     if (attempt.wakeAtWallMs === 0) return restMs;
     let known = this.deadlines.get(id);
@@ -131,6 +151,16 @@ export class UidMemory {
       this.deadlines.set(id, known);
     }
     return Math.max(known.deadlineClockMs, restMs);
+  }
+
+  /** Until when the subs of a parent above it rest. */
+  #restOf(id: string): number {
+    let deadlineClockMs = 0;
+    if (this.rebuilds.size === 0) return deadlineClockMs;
+    for (let slash = id.lastIndexOf('/'); slash > 0; slash = id.lastIndexOf('/', slash - 1)) {
+      deadlineClockMs = Math.max(deadlineClockMs, this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
+    }
+    return deadlineClockMs;
   }
 
   /** Remembers a write that may or may not have happened. */
@@ -154,13 +184,12 @@ export class UidMemory {
   wrote(doc: DocumentVersion, sent: SentWrite): void {
     this.doc = doc;
     this.#landed(sent);
-    if (sent.outcome?.replans === true) this.#trim();
+    if (sent.outcomes.some(({ replans }) => replans)) this.#trim();
   }
 
   #landed(sent: SentWrite): void {
-    if (sent.outcome === this.pending) this.pending = undefined;
-    this.#applied = undefined;
-    if (sent.opened !== undefined) this.opened.set(sent.opened.id, sent.opened.episode);
+    this.drop(sent.outcomes);
+    for (const { id, episode } of sent.opened) this.opened.set(id, episode);
     this.#unsure.clear();
   }
 
@@ -189,7 +218,8 @@ export class ObjectState {
   /** Monotonic time of the first state that no pass has looked at. */
   unseenSinceMs: number | undefined;
   memory: UidMemory | undefined;
-  running: RunningCall | undefined;
+  /** Calls that are going on: one, or as many as may be at a time within one object. */
+  readonly running: Set<RunningCall> = new Set();
   /** The last failure of the progress store or the source, and until when nothing is done for the object. */
   trouble: { readonly error: string; readonly untilClockMs: number } | undefined;
   #sent: SentPatch | undefined;
@@ -207,7 +237,7 @@ export class ObjectState {
       else this.memory.foreign(before, newest);
     }
     this.newest = newest;
-    this.running?.reconsider(newest);
+    for (const call of this.running) call.reconsider(newest);
   }
 
   /** A patch of the newest state is on its way. */

@@ -53,7 +53,7 @@ export interface ControllerOptions<T = unknown> {
    * (A34'). A whole number from 1 on, or `Infinity`. @default 10000
    */
   readonly queuedMax?: number;
-  /** Objects handled at a time, a whole number or `Infinity`; within one object, calls never overlap. @default 16 */
+  /** Objects handled at a time, a whole number or `Infinity`. @default 16 */
   readonly concurrency?: number;
   /**
    * What a change in the middle of a pass does (A10'). `supersede`: what has not run yet runs on the newest state only.
@@ -61,6 +61,18 @@ export interface ControllerOptions<T = unknown> {
    * @default 'supersede'
    */
   readonly policy?: 'supersede' | 'complete';
+  /**
+   * When records are written (A12'b). `call`: before each call, with the outcome of the one before. `pass`: before a pass,
+   * with the intents of all its calls, and after it, with their outcomes; subs that it plans cost one write more for each
+   * level. Fewer writes, of less worth: a crash repeats every call of the pass that had begun, under the same keys, and a
+   * change in the middle of it may repeat calls that were only meant to be made. @default 'call'
+   */
+  readonly persist?: 'call' | 'pass';
+  /**
+   * Calls at a time within one object, a whole number or `Infinity`: handlers and subs that are due on one state, parents
+   * before their subs (A10'b). 1: calls for one object never overlap. @default 1
+   */
+  readonly parallel?: number;
   /**
    * Waits between the attempts of a handler that has none of its own, and of an object for which the progress store or a
    * read of the source fails. Not those between two lists of the source, which are fixed: from 0.2 s to 30 s.

@@ -40,6 +40,10 @@ export interface PassDeps {
   /** Keeps objects until they are cleaned up (A11'). */
   readonly finalizer: string;
   readonly policy: 'supersede' | 'complete';
+  /** Whether records are written around each call, or around those of a pass (A12'b). */
+  readonly persist: 'call' | 'pass';
+  /** Calls at a time within one pass (A10'b). */
+  readonly parallel: number;
   readonly clock: Clock;
   /** Counts calls; the queue counts passes with the same one. */
   readonly pacer: Pacer;

@@ -2,19 +2,25 @@ import type { RunResult } from '../queue/keyed-queue.ts';
 import { type Adoption, adoptionOn } from './adoption.ts';
 import { type Admit, Agenda, type WakeOf } from './agenda.ts';
 import { Breaker } from './breaker.ts';
+import { CallSet } from './call-set.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
 import { diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
-import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
+import { execute, needsRebuild } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
-import { isSameJob, type Job, viewOn } from './jobs.ts';
+import { isPlanned, isSameJob, type Job, viewOn } from './jobs.ts';
+import { landOwnWrites } from './land.ts';
 import { type ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
 import { executeRetirement } from './retire.ts';
+import { mayRetire } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** How often in a row a pass may begin anew on a newer state after it has opened an attempt (see `#begin`). */
 const RESTARTS_MAX = 3;
+
+/** Most attempts that one write opens, and most outcomes that wait for one, with `persist: 'pass'`. */
+export const BATCH_MAX = 256;
 
 /** Wait before reading again when the source answers with a state older than one that was used, in ms. */
 const STALE_READ_DELAY_MS = 1000;
@@ -82,6 +88,7 @@ class Pass {
   readonly #snapshot: Snapshot;
   /** Called in this pass already, or shown to be impossible in it. */
   readonly #ran = new Set<string>();
+  readonly #calls = new CallSet();
   #called = false;
   #hasPlanned = false;
   #hasLeaf = false;
@@ -94,6 +101,15 @@ class Pass {
   }
 
   async run(): Promise<RunResult> {
+    try {
+      return await this.#run();
+    } finally {
+      // Whatever went wrong: the next pass must not begin beside calls of this one.
+      await this.#calls.all();
+    }
+  }
+
+  async #run(): Promise<RunResult> {
     if (this.#memory.doc === undefined) await reload(this.#deps, this.#state, this.#memory);
     this.#memory.agenda?.begin();
     if (this.#snapshot.deleting) this.#retireAll();
@@ -106,18 +122,43 @@ class Pass {
     }
     while (!this.#deps.stopping.aborted && this.#isAlive()) {
       const job = this.#firstOn(this.#snapshot, this.#admit);
-      if (job === undefined) break;
+      if (job === undefined && this.#calls.size === 0) break;
+      if (job === undefined || !this.#hasRoom(job)) {
+        await this.#settleOne();
+        continue;
+      }
       const forced = this.#isForced();
       if (!forced && !isSameJob(job, this.#newest())) break;
       const begun = await this.#begin(job, forced);
       if (begun === 'again') return 'again';
       if (begun !== 'carried') break;
-      await this.#execute(job, forced);
+      this.#calls.add(this.#execute(job, forced));
+      if (this.#deps.parallel === 1 || needsRebuild(this.#memory, job)) await this.#settleOne();
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
-    if (this.#memory.pending !== undefined) await commit(this.#deps, this.#state, this.#memory, undefined);
+    await this.#calls.all();
+    if (this.#memory.outcomes.length > 0) await commit(this.#deps, this.#state, this.#memory, undefined);
     if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
     return this.#next();
+  }
+
+  /** Whether a job may be called now, beside those that are (A10'b). Calls to rebuild are made alone, and serve all subs. */
+  #hasRoom(job: Job): boolean {
+    return this.#calls.size < (needsRebuild(this.#memory, job) ? 1 : this.#deps.parallel);
+  }
+
+  /** Waits for the end of a call. Its outcome is written with the next intent; if there is none for now, by itself. */
+  async #settleOne(): Promise<void> {
+    await this.#calls.one();
+    if (this.#deps.persist === 'pass') {
+      await landOwnWrites(this.#deps, this.#state, this.#memory);
+    } else if (
+      this.#calls.size > 0 &&
+      this.#memory.outcomes.length > 0 &&
+      this.#firstOn(this.#snapshot, this.#admit) === undefined
+    ) {
+      await commit(this.#deps, this.#state, this.#memory, undefined);
+    }
   }
 
   /** What handlers take as done without a call (A14'). */
@@ -137,13 +178,7 @@ class Pass {
 
   /** Has something else written with what is pending. */
   #append(apply: (doc: DocumentVersion) => DocumentVersion, resourceVersion?: string): void {
-    const before = this.#memory.pending;
-    this.#memory.pending = {
-      apply: (stored) => apply(before?.apply(stored) ?? stored),
-      replans: true,
-      write: before?.write,
-      resourceVersion: resourceVersion ?? before?.resourceVersion,
-    };
+    this.#memory.push({ apply, replans: true, resourceVersion });
     this.#memory.agenda = undefined;
   }
 
@@ -160,10 +195,10 @@ class Pass {
   #isCleanedUp(): boolean {
     const newest = this.#state.newest;
     if (newest !== this.#snapshot || !newest.deleting || !isHeld(this.#deps, newest)) return false;
-    if (this.#deps.stopping.aborted || this.#memory.pending !== undefined) return false;
+    if (this.#deps.stopping.aborted || this.#memory.outcomes.length > 0) return false;
     if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest)) return false;
-    const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
-    return !hasHeld && wakeClockMs === Number.POSITIVE_INFINITY;
+    const agenda = this.#agendaOf(newest);
+    return !agenda.hasHeld(this.#doc()) && agenda.wakeClockMs === Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -191,8 +226,8 @@ class Pass {
   }
 
   /**
-   * Opens the job's attempt. None is needed for a retry of an attempt that this process has opened, unless there is an
-   * outcome to write anyway (A12').
+   * Opens the job's attempt, and with `persist: 'pass'` those of the jobs after it (A12'b). None is needed for a retry of an
+   * attempt that this process has opened, unless there is an outcome to write anyway (A12').
    *
    * The state is fixed by the first call, not by the start of the pass: if a newer one has come while the intent was
    * being written, the pass begins anew on it. Under edits faster than a write that would never end, so after
@@ -200,8 +235,9 @@ class Pass {
    */
   async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
     const memory = this.#memory;
-    if (memory.pending !== undefined || !isOpenedBy(memory, job)) {
-      const result = await commit(this.#deps, this.#state, memory, { job, snapshot: this.#snapshot, forced });
+    if (!isOpenedBy(memory, job) || this.#mustWrite(job)) {
+      const intent = { job, next: this.#jobsAfter(job), snapshot: this.#snapshot, forced };
+      const result = await commit(this.#deps, this.#state, memory, intent);
       if (result !== 'carried') return result;
     }
     if (!this.#isAlive() || this.#deps.stopping.aborted || this.#isBarred()) return 'superseded';
@@ -212,6 +248,23 @@ class Pass {
     memory.restarts = 0;
     if (!job.retires) this.#guard(job);
     return 'carried';
+  }
+
+  /** Whether what is pending has to be in the store before the job is called, though its own attempt is open. */
+  #mustWrite(job: Job): boolean {
+    const { outcomes, doc } = this.#memory;
+    if (this.#deps.persist === 'call') return outcomes.length > 0;
+    // What a pass before this one could not write may be about the same job, and so may its parent's plan.
+    if (doc === undefined || (outcomes.length > 0 && (!this.#called || outcomes.length >= BATCH_MAX))) return true;
+    return job.retires ? !mayRetire(doc, job, this.#snapshot) : !isPlanned(job, doc);
+  }
+
+  /** What is to be opened together with a job. */
+  #jobsAfter(job: Job): readonly Job[] {
+    if (this.#deps.persist === 'call') return [];
+    const agenda = this.#agendaOf(this.#snapshot);
+    const jobs = agenda.upcoming(this.#doc(), this.#deps.clock.now(), this.#ran, BATCH_MAX);
+    return jobs.filter((next) => next.id !== job.id && !isOpenedBy(this.#memory, next));
   }
 
   /** Counts the episode that begins; one that own writes have brought about again and again is told of (A8'). */
@@ -236,36 +289,40 @@ class Pass {
   }
 
   async #execute(job: Job, forced: boolean): Promise<void> {
-    const { entry } = job;
+    const { id, handler } = job;
+    const record = this.#memory.doc?.record(id);
     const execution = {
       deps: this.#deps,
       state: this.#state,
       memory: this.#memory,
       snapshot: this.#snapshot,
       job,
+      episode: (job.retires ? record?.retirement?.episode : record?.episode) ?? 0,
       forced,
     };
     this.#called = true;
+    // Neither again in this pass, nor twice at a time.
+    this.#ran.add(id);
     if (job.retires) {
       await executeRetirement(execution);
-      this.#ran.add(job.id);
+      this.#memory.agenda?.retired(id, this.#doc());
       return;
     }
-    const result: ExecutionResult =
-      entry === undefined ? await executeHandler(execution) : await executeSub(execution, entry);
+    const result = await execute(execution);
     if (result === 'planned') {
       this.#hasPlanned = true;
-      this.#memory.agenda?.addSubs(job.handler, this.#doc());
+      this.#memory.agenda?.addSubs(job, this.#doc());
     }
-    if (entry === undefined) this.#memory.agenda?.addRetiring(job.handler, this.#doc());
+    if (result === 'planned' || result === 'leaf') this.#memory.agenda?.addRetiring(handler, id, this.#doc());
     if (result === 'leaf') this.#hasLeaf = true;
     // A sub whose parent has just planned otherwise may be called in this pass, if it is still planned.
-    if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(job.id);
+    if (result === 'replanned') this.#ran.delete(id);
   }
 
   /** Whether the next job runs on this state even if it is another one on the newest (A10'). */
   #isForced(): boolean {
-    return (this.#deps.policy === 'complete' && this.#called) || (this.#hasPlanned && !this.#hasLeaf);
+    if (this.#deps.policy === 'complete' && this.#called) return true;
+    return this.#hasPlanned && !this.#hasLeaf && this.#calls.size === 0;
   }
 
   /** The object of this pass still lives, as far as is known, and is not on its way out since the pass began (A11'). */
@@ -322,9 +379,10 @@ class Pass {
     if (newest.deleting !== this.#snapshot.deleting || mustHold(this.#deps, newest)) return 'again';
     this.#deps.admission.review(this.#state.name);
     const isDue = this.#firstOn(newest, this.#admit) !== undefined;
-    const { hasHeld, wakeClockMs, isHeldBack } = this.#agendaOf(newest);
-    if (isDue || hasHeld) return 'again';
-    if (isHeldBack) return this.#heldBack(wakeClockMs);
+    const agenda = this.#agendaOf(newest);
+    const { wakeClockMs } = agenda;
+    if (isDue || agenda.hasHeld(this.#doc())) return 'again';
+    if (agenda.isHeldBack) return this.#heldBack(wakeClockMs);
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
     // Held to the end: another state has come while the finalizer was to be removed.

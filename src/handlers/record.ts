@@ -28,7 +28,7 @@ export interface ProgressDocument {
   readonly tick: number;
   /** The highest resource version a call was made on, or `''`. States below it are refused (A12'). */
   readonly resourceVersion: string;
-  /** By handler id, and by `parent/sub` for the subs of a plan. */
+  /** By handler id, and by `parent/sub` for the subs of a plan, whose parent may be a sub itself. */
   readonly records: Readonly<Record<string, HandlerRecord>>;
   /** Views by their digest, for `old`. A view that is absent is missing here, too. */
   readonly bases: Readonly<Record<string, unknown>>;

@@ -19,10 +19,10 @@ export async function executeRetirement(execution: Execution): Promise<void> {
   const retirement = record?.retirement;
   invariant(retire !== undefined && retirement !== undefined, `"${job.id}" was retired without being opened`);
   const running = new RunningCall(job, snapshot, false, hooksOf(execution));
-  state.running = running;
+  state.running.add(running);
   const context = contextOf(execution, record, retirement, running.signal);
   const result = await running.run(() => retire(context), timeoutMs, deps.clock);
-  state.running = undefined;
+  state.running.delete(running);
   const attempt = { ...retirement, digest: '', state: 'open' } as const;
   const judged = outcomeOf(result, attempt, { retries: Number.POSITIVE_INFINITY, backoff }, deps.random);
   const outcome: Outcome =
@@ -31,11 +31,11 @@ export async function executeRetirement(execution: Execution): Promise<void> {
       : { kind: 'temporary', error: judged.error, delayMs: backoffDelayMs(retirement.failures, backoff, deps.random) };
   const { episode, failures } = retirement;
   if (outcome.kind === 'ok') {
-    memory.pending = { apply: (doc) => doc.settleRetirement(job.id, undefined, episode), replans: true };
+    memory.push({ apply: (doc) => doc.settleRetirement(job.id, undefined, episode), replans: true });
   } else if (outcome.kind === 'temporary') {
     const { delayMs } = outcome;
     const after = { episode, failures: failures + 1, delayMs, wakeAtWallMs: deps.clock.wallTime() + delayMs };
-    memory.pending = { apply: (doc) => doc.settleRetirement(job.id, after, episode), replans: false };
+    memory.push({ apply: (doc) => doc.settleRetirement(job.id, after, episode), replans: false });
   }
   report(execution, outcome);
 }
@@ -46,14 +46,14 @@ function contextOf(
   { failures, episode }: Retirement,
   signal: AbortSignal,
 ): RetireContext {
-  const parentId = job.handler.id;
+  const slash = job.id.lastIndexOf('/');
   return Object.freeze({
     object: snapshot.object,
     uid: snapshot.uid,
     name: snapshot.name,
     resourceVersion: snapshot.resourceVersion,
-    id: job.id.slice(parentId.length + 1),
-    parentId,
+    id: job.id.slice(slash + 1),
+    parentId: job.id.slice(0, slash),
     tried: deepFreeze((record?.tried ?? []).map(({ args }) => args)),
     attempt: failures,
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, 'retire', episode]),

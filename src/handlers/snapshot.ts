@@ -1,6 +1,7 @@
 import type { SourceObject } from '../types/source.ts';
 import type { Review } from './essence-review.ts';
 import { handOut } from './freeze.ts';
+import type { Parent } from './parent.ts';
 import { parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import type { Handler } from './registry.ts';
@@ -73,11 +74,14 @@ export class Snapshot {
     return view;
   }
 
-  /** What a planned sub of a handler sees; `undefined` if the object is not for its parent. */
-  viewOfSub(parent: Handler, entry: PlanEntry): View | undefined {
+  /** What a planned sub sees; `undefined` if the object is not for its parent. */
+  viewOfSub(parent: Parent, entry: PlanEntry): View | undefined {
     const known = this.#subViews.get(entry);
     if (known !== undefined) return known;
-    const parentView = this.viewOf(parent);
+    const parentView =
+      parent.entry === undefined || parent.parent === undefined
+        ? this.viewOf(parent.handler)
+        : this.viewOfSub(parent.parent, parent.entry);
     if (parentView === undefined) return undefined;
     const view = this.#guard(`${parent.id}/${entry.id}`, () => {
       if (entry.selected !== undefined) return { value: undefined, digest: entry.selected };

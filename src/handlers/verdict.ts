@@ -1,4 +1,5 @@
 import { invariant } from '../types/invariant.ts';
+import type { RunningCall } from './call.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { errorText } from './error-text.ts';
 import { type Job, viewOn } from './jobs.ts';
@@ -19,6 +20,8 @@ export interface Execution {
   readonly memory: UidMemory;
   readonly snapshot: Snapshot;
   readonly job: Job;
+  /** Of the attempt that was opened; calls beside this one may write the document meanwhile. */
+  readonly episode: number;
   /** The call runs on its state even if that is outdated. */
   readonly forced: boolean;
 }
@@ -41,16 +44,16 @@ export function judge(
   attempt: Attempt,
   policy: RetryPolicy,
   collector: PatchCollector,
+  running: RunningCall,
 ): Verdict {
-  const { deps, state, memory, job, snapshot } = execution;
+  const { deps, memory, job, snapshot } = execution;
   const asked = collector.close();
   // A call that took too long had perhaps more to say: its patches are refused together with its result (A7').
-  const collected = state.running?.isLate === true ? NO_PATCHES : asked;
+  const collected = running.isLate ? NO_PATCHES : asked;
   const patching = patch(execution, result, collected);
   const outcome = outcomeOf(patching.result, attempt, policy, deps.random);
-  if (outcome.kind === 'superseded' && state.running?.superseded === true) memory.spared.add(job.id);
+  if (outcome.kind === 'superseded' && running.superseded) memory.spared.add(job.id);
   else memory.spared.delete(job.id);
-  state.running = undefined;
   const { patched } = patching;
   if (outcome.kind === 'superseded') return { outcome, after: undefined, seen: snapshot, write: undefined };
   const seen = patched ?? snapshot;
@@ -75,13 +78,13 @@ function refusalOf(
   attempt: Attempt,
   policy: RetryPolicy,
 ): (doc: DocumentVersion) => DocumentVersion {
-  const { deps, memory, job, snapshot } = execution;
+  const { deps, job, snapshot } = execution;
   deps.logger.warn(`The patches of "${job.id}" are refused`, { ...naming(snapshot), error });
   const failed =
     judged.kind === 'ok' ? outcomeOf({ ok: false, error, aborted: false }, attempt, policy, deps.random) : judged;
   invariant(failed.kind !== 'superseded', `the patches of "${job.id}" were written for a call that counts for nothing`);
   const after = attemptAfter(attempt, failed, job.digest, deps.clock.wallTime());
-  const episode = memory.doc?.record(job.id)?.episode ?? 0;
+  const { episode } = execution;
   report(execution, failed);
   return (doc) => doc.settleAttempt(job.id, episode, job.digest, after);
 }

@@ -1,4 +1,10 @@
-import type { CallContext, HandlerContext, RetireContext, SubContext } from '../../src/handlers/context.ts';
+import type {
+  CallContext,
+  HandlerContext,
+  ParentContext,
+  RetireContext,
+  SubContext,
+} from '../../src/handlers/context.ts';
 import { digestOfSub, digestOfView } from '../../src/handlers/view.ts';
 import type { VirtualClock } from '../../src/testing/virtual-clock.ts';
 import { PermanentError, TemporaryError } from '../../src/types/errors.ts';
@@ -11,7 +17,10 @@ import {
   entryOf,
   inputOf,
   isRevocable,
+  isSelected,
   numberOf,
+  recordId,
+  type SubPath,
   seenBy,
   subInput,
   subOptions,
@@ -20,6 +29,7 @@ import {
   TIMEOUT_MS,
   type Writer,
   writeBy,
+  writerId,
 } from './handlers-views.ts';
 import type { Process } from './handlers-world.ts';
 
@@ -33,19 +43,27 @@ export class Actors {
   readonly #journal: Journal;
   readonly #clock: VirtualClock;
   readonly #isHeld: (uid: string) => boolean;
+  readonly #isDeleting: (uid: string) => boolean;
   readonly #chanceOf: (call: CallFacts) => Random;
 
-  /** `isHeld`: the object lives, and would not go without the controller. `chanceOf`: by which one call acts. */
+  /**
+   * `isHeld`: the object lives, and would not go without the controller. `isDeleting`: it is on its way out, or gone.
+   * `chanceOf`: by which one call acts.
+   */
   constructor(
     journal: Journal,
     random: Random,
     clock: VirtualClock,
-    isHeld: (uid: string) => boolean,
+    {
+      isHeld,
+      isDeleting,
+    }: { readonly isHeld: (uid: string) => boolean; readonly isDeleting: (uid: string) => boolean },
     chanceOf: (call: CallFacts) => Random = () => random,
   ) {
     this.#journal = journal;
     this.#clock = clock;
     this.#isHeld = isHeld;
+    this.#isDeleting = isDeleting;
     this.#chanceOf = chanceOf;
   }
 
@@ -70,22 +88,40 @@ export class Actors {
     if (plan.retires && plan.subs !== undefined && !this.#isHeld(entry.uid)) {
       this.#journal.violate("A11'a", `${entry.uid} ${plan.id}: called on an object that is not held`);
     }
-    for (const sub of subsOf(plan, view)) {
-      context.sub(sub.id, subOptions(plan, sub), (subContext) => this.#handleSub(process, plan, sub, subContext));
-    }
+    this.#register(process, plan, [], subsOf(plan.subs, entry.input), context);
     return this.#work(process, plan, entry, context, writer);
   }
 
-  #handleSub(process: Process, plan: HandlerPlan, sub: SubPlan, context: SubContext<Thing>): Promise<void> {
-    const id = `${plan.id}/${sub.id}`;
-    const { digest, input } = subInput(plan, sub, context.object);
+  #register(
+    process: Process,
+    plan: HandlerPlan,
+    path: SubPath,
+    subs: readonly SubPlan[],
+    context: ParentContext<Thing>,
+  ): void {
+    for (const sub of subs) {
+      const own = [...path, sub];
+      context.sub(sub.id, subOptions(plan, path, sub), (call) => this.#handleSub(process, plan, own, sub, call));
+    }
+  }
+
+  #handleSub(
+    process: Process,
+    plan: HandlerPlan,
+    path: SubPath,
+    sub: SubPlan,
+    context: SubContext<Thing>,
+  ): Promise<void> {
+    const id = recordId(plan, path);
+    const { digest, input } = subInput(plan, path, context.object);
+    if (`${context.parentId}/${context.id}` !== id) this.#journal.violate("A9'f", `${id}: told ${context.parentId}`);
     if (textOf(context.args) !== textOf(sub.args)) this.#journal.violate("A9'b", `${id}: args ${textOf(context.args)}`);
     const facts = {
       id,
       digest,
       input,
       retries: sub.retries,
-      isRebuild: false,
+      isRebuild: context.rebuild,
       isRevocable: isRevocable(sub),
       args: sub.args,
     };
@@ -93,13 +129,13 @@ export class Actors {
     this.#checkAlive(process, entry);
     const { object } = context;
     const writer: Writer = {
-      id: `${plan.id}-${sub.id}`,
+      id: writerId(plan, path),
       writes: sub.writes,
       value: 1,
-      // A selection stays as it is for as long as the plan.
-      look: (after) => subView(plan, sub, sub.selects ? object : after),
+      look: (after) => subView(plan, path, isSelected(path) ? object : after),
       digestOn: (seen) => digestOfSub(seen, sub.args),
     };
+    this.#register(process, plan, path, subsOf(sub.subs, input), context);
     return this.#work(process, plan, entry, context, writer);
   }
 
@@ -124,7 +160,16 @@ export class Actors {
     if (process.isDead) return new Promise(() => {});
     const { uid, idempotencyKey: key, tried, resourceVersion } = context;
     const version = Number(resourceVersion);
-    const entry = { process: process.number, uid, id: `${plan.id}/${context.id}`, key, version, tried };
+    const isFree = plan.onlyLabelled || this.#isDeleting(uid);
+    const entry = {
+      process: process.number,
+      uid,
+      id: `${context.parentId}/${context.id}`,
+      key,
+      version,
+      tried,
+      isFree,
+    };
     const random = this.#chanceOf({ id: entry.id, digest: 'retire', attempt: context.attempt, isRebuild: false });
     this.#journal.beginRetirement(entry);
     const durationMs = below(random, plan.callMsMax + 1);

@@ -3,8 +3,8 @@ import { digestOfView } from '../../src/handlers/view.ts';
 import type { SourceObject, SourcePatch, SourcePatchResult } from '../../src/types/source.ts';
 import type { Thing } from '../unit/handlers/harness.ts';
 import { type Journal, textOf } from './handlers-journal.ts';
-import type { DeletionPlan, HandlerPlan } from './handlers-program.ts';
-import { inputOf, isLabelled, seenBy, subInput, subsOf } from './handlers-views.ts';
+import type { DeletionPlan, HandlerPlan, SubPlan } from './handlers-program.ts';
+import { inputOf, isLabelled, recordId, type SubPath, seenBy, subInput, subsOf } from './handlers-views.ts';
 import type { Process } from './handlers-world.ts';
 
 /** The handler for deletions. */
@@ -61,23 +61,59 @@ export function checkHandler(
   if (record?.attempt?.digest !== digest || record.attempt.state !== 'ok') return;
   // Who has adopted what there was has no plan.
   const isAdopted = journal.adopted.has(`${object.uid} ${plan.id}`);
-  const planned = isAdopted ? [] : subsOf(plan, view);
-  for (const sub of planned) {
-    const { digest: subDigest, input } = subInput(plan, sub, object.object);
-    checkSettled(journal, controller, object, `${plan.id}/${sub.id}`, subDigest, input);
-  }
-  const expected = planned.map(({ id }) => `${plan.id}/${id}`).sort();
-  const found = Object.keys(doc?.records ?? {})
-    .filter((id) => id.startsWith(`${plan.id}/`))
-    .sort();
-  if (textOf(expected) !== textOf(found)) {
-    journal.violate("I10'", `${object.uid} ${plan.id}: records of ${textOf(found)}, planned ${textOf(expected)}`);
-  }
-  const others = plan.retires ? journal.effectsOf(object.uid, plan.id).filter((id) => !expected.includes(id)) : [];
+  const planned = isAdopted ? [] : subsOf(plan.subs, inputOf(plan.id, view));
+  const expected = new Set<string>();
+  checkPlan(journal, controller, object, plan, [], planned, expected);
+  const others = plan.retires ? journal.effectsOf(object.uid, plan.id).filter((id) => !expected.has(id)) : [];
   if (others.length > 0) journal.violate("I10'", `${object.uid}: effects of ${textOf(others)} are left`);
+  checkDone(journal, object.uid, plan.id, digest, planned);
+}
+
+/** What has to be so for the subs of a parent that is planned at what it sees; collects all that may have left effects. */
+function checkPlan(
+  journal: Journal,
+  controller: Controller<Thing>,
+  object: SourceObject<Thing>,
+  plan: HandlerPlan,
+  path: SubPath,
+  planned: readonly SubPlan[],
+  expected: Set<string>,
+): void {
+  const parentId = recordId(plan, path);
+  const records = journal.docs.get(object.uid)?.records ?? {};
+  const below = Object.keys(records).filter((id) => id.startsWith(`${parentId}/`));
+  const found = below.filter((id) => !id.slice(parentId.length + 1).includes('/')).sort();
+  const ids = planned.map(({ id }) => `${parentId}/${id}`).sort();
+  if (textOf(ids) !== textOf(found)) {
+    journal.violate("I10'", `${object.uid} ${parentId}: records of ${textOf(found)}, planned ${textOf(ids)}`);
+  }
+  for (const sub of planned) {
+    const own = [...path, sub];
+    const id = recordId(plan, own);
+    const { digest, input } = subInput(plan, own, object.object);
+    expected.add(id);
+    checkSettled(journal, controller, object, id, digest, input);
+    if (records[id]?.attempt?.state !== 'ok') {
+      // What was planned below it before it failed rests.
+      for (const resting of below) if (resting.startsWith(`${id}/`)) expected.add(resting);
+      continue;
+    }
+    const subs = subsOf(sub.subs, input);
+    checkPlan(journal, controller, object, plan, own, subs, expected);
+    checkDone(journal, object.uid, id, digest, subs);
+  }
+}
+
+/** At rest a parent that is planned is complete, and its `done` says so. */
+function checkDone(journal: Journal, uid: string, id: string, digest: string, planned: readonly SubPlan[]): void {
   // Complete without a write, where a field has come back to a settled value: `done` follows with the next outcome.
-  if (record.done !== digest && planned.every(({ field }) => field === undefined))
-    journal.violate("A9'a", `${object.uid} ${plan.id}: complete, but done is ${record.done}`);
+  if (hasFields(planned)) return;
+  const done = journal.docs.get(uid)?.records[id]?.done;
+  if (done !== digest) journal.violate("A9'a", `${uid} ${id}: complete, but done is ${done}`);
+}
+
+function hasFields(planned: readonly SubPlan[]): boolean {
+  return planned.some(({ field, subs }) => field !== undefined || (subs ?? []).some(hasFields));
 }
 
 function checkSettled(

@@ -44,6 +44,8 @@ export interface RetireEntry {
   readonly key: string;
   readonly version: number;
   readonly tried: readonly unknown[];
+  /** No parent above it will plan again: the object is on its way out, or not for the handler. */
+  readonly isFree: boolean;
 }
 
 interface Effect {
@@ -75,12 +77,17 @@ export class Journal {
   readonly #lastOk = new Map<string, string>();
   readonly #views = new Map<string, string>();
   readonly #episodes = new Map<string, { settled: number; crashes: number; isUnsure: boolean }>();
-  readonly #open = new Map<string, { readonly id: string }>();
+  /** Ids of the calls that are going on, by uid. */
+  readonly #open = new Map<string, Set<string>>();
   readonly #objects = new Map<string, unknown>();
   readonly #parents: ReadonlySet<string>;
 
-  constructor(parents: ReadonlySet<string>) {
+  readonly #parallel: number;
+
+  /** `parallel`: calls at a time for one object. */
+  constructor(parents: ReadonlySet<string>, parallel: number) {
     this.#parents = parents;
+    this.#parallel = parallel;
   }
 
   violate(rule: string, text: string): void {
@@ -109,7 +116,14 @@ export class Journal {
     if (!isDeletion && (call.cause === 'create') !== (done === null))
       this.violate("A6'", `${where}: cause ${call.cause}, done ${done}`);
     if (call.isRebuild) return false;
-    if (this.#open.has(call.uid)) this.violate("A11'", `${where}: two calls of one object overlap`);
+    for (let slash = call.id.lastIndexOf('/'); slash > 0; slash = call.id.lastIndexOf('/', slash - 1)) {
+      const parent = this.docs.get(call.uid)?.records[call.id.slice(0, slash)];
+      const [subId] = call.id.slice(slash + 1).split('/');
+      const isPlanned = parent?.attempt?.state === 'ok' && parent.plan?.some(({ id }) => id === subId) === true;
+      if (!isPlanned)
+        this.violate("A9'c", `${where}: called below ${call.id.slice(0, slash)}, which has not planned it`);
+    }
+    this.#beginBeside(call, where);
     if (record?.attempt?.digest !== call.digest || record.attempt.state !== 'open') {
       this.violate("A12'", `${where}: called without an open attempt`);
     }
@@ -120,7 +134,6 @@ export class Journal {
     if (!episode.isUnsure && episode.crashes === 0 && call.attempt !== episode.settled) {
       this.violate("A4'", `${where}: attempt ${call.attempt} after ${episode.settled} settled calls of the episode`);
     }
-    this.#open.set(call.uid, call);
     this.#views.set(`${who} ${call.digest}`, textOf(call.view));
     return !this.#doneKeys.has(call.key);
   }
@@ -134,7 +147,7 @@ export class Journal {
   end(call: CallEntry, ending: Ending, didEffect: boolean, seen: Seen): void {
     if (call.isRebuild) return;
     const who = `${call.uid} ${call.id}`;
-    this.#open.delete(call.uid);
+    this.#open.get(call.uid)?.delete(call.id);
     if (ending === 'ok') {
       if (didEffect) this.ledger.set(who, { input: call.input, partial: false, args: call.args });
       this.#doneKeys.add(call.key);
@@ -160,18 +173,20 @@ export class Journal {
   }
 
   /** A call to retire a sub begins: half of what the sub did is gone from now on. */
-  beginRetirement({ process, uid, id, version, tried }: RetireEntry): void {
+  beginRetirement({ process, uid, id, version, tried, isFree }: RetireEntry): void {
     this.calls++;
     const who = `${uid} ${id}`;
     const where = `${who} v${version} in process ${process}`;
-    if (this.#open.has(uid)) this.violate("A11'", `${where}: a retirement overlaps with a call`);
-    this.#open.set(uid, { id });
+    this.#beginBeside({ uid, id }, where);
     if (version < (this.#versions.get(who) ?? 0))
       this.violate("I6'", `${where}: retired on an older state than before`);
     this.#versions.set(who, version);
     if ((this.docs.get(uid)?.records[id]?.retirement?.episode ?? 0) === 0) {
       this.violate("A12'", `${where}: retired without being opened`);
     }
+    if (!isFree && isParentOpen(this.docs.get(uid), id)) this.violate("A9'e", `${where}: retired below an open parent`);
+    const left = this.effectsOf(uid, id);
+    if (left.length > 0) this.violate("A9'f", `${where}: retired before ${left.join(', ')}`);
     // Should its plan get it back, it has to be called again, at whatever digest (A9'e); also if one write tells of both.
     this.#unsettle(who, undefined);
     const effect = this.ledger.get(who);
@@ -183,8 +198,19 @@ export class Journal {
   }
 
   endRetirement({ uid, id }: RetireEntry, isOk: boolean): void {
-    this.#open.delete(uid);
+    this.#open.get(uid)?.delete(id);
     if (isOk) this.ledger.delete(`${uid} ${id}`);
+  }
+
+  /** Calls of one object are at most so many, of different ids, and none of a parent and something below it (A10'b). */
+  #beginBeside({ uid, id, cause }: { uid: string; id: string; cause?: string }, where: string): void {
+    const others = this.#open.get(uid) ?? new Set();
+    const isNear = (other: string): boolean => `${other}/`.startsWith(`${id}/`) || `${id}/`.startsWith(`${other}/`);
+    if (others.size >= this.#parallel) this.violate("A10'b", `${where}: beside ${[...others].join(', ')}`);
+    if ([...others].some(isNear)) this.violate("A10'b", `${where}: beside a parent or sub of it`);
+    if (cause === 'delete' && others.size > 0)
+      this.violate("A11'b", `${where}: the deletion, beside ${[...others][0]}`);
+    this.#open.set(uid, others.add(id));
   }
 
   /** What is left in the world of subs of this parent. */
@@ -232,14 +258,19 @@ export class Journal {
       const who = `${next.uid} ${id}`;
       const [was, is] = [before?.records[id], next.records[id]];
       const digest = is?.attempt?.digest;
-      this.#unsettle(who, digest);
+      // As where a call to retire begins: it may have been opened together with others, and never made.
+      this.#unsettle(who, (is?.retirement?.episode ?? 0) > 0 ? undefined : digest);
       if (is === undefined || is.done === (was?.done ?? null)) continue;
       if (was === undefined && is.done !== null) {
         if (is.attempt?.digest === is.done) this.adopted.add(who);
         this.#lastOk.set(who, is.done);
         this.#views.set(`${who} ${is.done}`, textOf(next.bases[is.done]));
       }
-      if (this.#parents.has(id)) continue;
+      if (this.#parents.has(id)) {
+        if (is.done !== null && !isComplete(next, id))
+          this.violate("A9'a", `${who}: done is ${is.done}, its subs are not`);
+        continue;
+      }
       // A sub that was about to be retired when its plan got it back begins anew (A9'e).
       if (is.done === null) continue;
       if (is.done !== this.#lastOk.get(who)) {
@@ -250,6 +281,27 @@ export class Journal {
     const extra = Object.keys(next.bases).filter((digest) => !wanted.has(digest));
     if (extra.length > 0) this.violate("I18'", `${next.uid}: bases that nobody refers to: ${extra.join(', ')}`);
   }
+}
+
+/** Whether all that a parent has planned has its final outcome, and so on down. */
+function isComplete(doc: ProgressDocument, parentId: string): boolean {
+  return (doc.records[parentId]?.plan ?? []).every((entry) => {
+    const id = `${parentId}/${entry.id}`;
+    const state = doc.records[id]?.attempt?.state ?? 'open';
+    return state === 'failed' || (state === 'ok' && isComplete(doc, id));
+  });
+}
+
+/** Whether a parent above a sub that has left its plan is called, or waits: its next plan may have the sub again. */
+function isParentOpen(doc: ProgressDocument | undefined, id: string): boolean {
+  for (let slash = id.indexOf('/'); slash > 0; slash = id.indexOf('/', slash + 1)) {
+    const parent = doc?.records[id.slice(0, slash)];
+    const [next] = id.slice(slash + 1).split('/');
+    const state = parent?.attempt?.state ?? 'open';
+    if (parent?.retirement !== undefined || state !== 'ok') return parent?.retirement === undefined && state === 'open';
+    if (parent?.plan?.some((entry) => entry.id === next) !== true) return false;
+  }
+  return false;
 }
 
 /** A view as text, also the absent one. */

@@ -13,7 +13,7 @@ export interface HandlerPlan {
   readonly callMsMax: number;
   readonly obeysSignal: boolean;
   /** Of a parent: which subs for which view, by number; `undefined` for a leaf. */
-  readonly subs: readonly (readonly SubPlan[])[] | undefined;
+  readonly subs: SubPlans | undefined;
   readonly writes: WritePlan | undefined;
   /** It has a hook for subs that leave the plan. */
   readonly retires: boolean;
@@ -40,7 +40,12 @@ export interface SubPlan {
   readonly selects: boolean;
   readonly retries: number;
   readonly writes: WritePlan | undefined;
+  /** As of a handler; the same wherever the id is planned, since what it sees may be. */
+  readonly subs: SubPlans | undefined;
 }
+
+/** Which subs for which view, by number. */
+export type SubPlans = readonly (readonly SubPlan[])[];
 
 export type Step =
   | { readonly do: 'edit'; readonly name: string; readonly path: 'a' | 'kind' | 'x' | 'label'; readonly value: number }
@@ -51,6 +56,9 @@ export type Step =
 export interface Program {
   readonly seed: number;
   readonly policy: 'supersede' | 'complete';
+  readonly persist: 'call' | 'pass';
+  /** Calls at a time within an object. */
+  readonly parallel: number;
   readonly names: readonly string[];
   readonly handlers: readonly HandlerPlan[];
   readonly deletion: DeletionPlan | undefined;
@@ -78,6 +86,8 @@ export function createProgram(seed: number): Program {
   return {
     seed,
     policy: random() < 0.6 ? 'supersede' : 'complete',
+    persist: random() < 0.65 ? 'call' : 'pass',
+    parallel: pick(random, [1, 1, 1, 2, 8]),
     names,
     handlers,
     deletion: random() < 0.6 ? createDeletion(random) : undefined,
@@ -110,17 +120,28 @@ function createHandler(random: Random, id: string): HandlerPlan {
     obeysSignal: random() < 0.3,
     writes: createWrites(random),
     retires: random() < 0.6,
-    subs: isParent ? Array.from({ length: VALUES }, () => createSubs(random)) : undefined,
+    subs: isParent ? createPlans(random, 1) : undefined,
   };
 }
 
-function createSubs(random: Random): SubPlan[] {
+/** Most levels of subs. */
+const LEVELS = 3;
+
+function createPlans(random: Random, level: number): SubPlans {
+  const nested = ['s0', 's1', 's2'].map(() =>
+    level < LEVELS && random() < 0.25 ? createPlans(random, level + 1) : undefined,
+  );
+  return Array.from({ length: VALUES }, () => createSubs(random, nested));
+}
+
+function createSubs(random: Random, nested: readonly (SubPlans | undefined)[]): SubPlan[] {
   return ['s0', 's1', 's2'].flatMap((id, index) => {
     if (random() < 0.35) return [];
     const args = random() < 0.5 ? undefined : below(random, 2);
     // The same for every view: a sub that keeps its input over two plans keeps its episode, and so its budget.
     const field = index === 1 ? 'status.x' : undefined;
-    return [{ id, args, field, selects: index === 2, retries: index, writes: createWrites(random) }];
+    const [writes, subs] = [createWrites(random), nested[index]];
+    return [{ id, args, field, selects: index === 2, retries: index, writes, subs }];
   });
 }
 

@@ -13,7 +13,7 @@ import type { Thing } from '../unit/handlers/harness.ts';
 import { Actors, type CallFacts } from './handlers-actors.ts';
 import { checkHandler, checkPatch, DELETION } from './handlers-checks.ts';
 import { Journal } from './handlers-journal.ts';
-import { below, type HandlerPlan, type Program, type Step } from './handlers-program.ts';
+import { below, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
 import { isLabelled, kubernetes, TIMEOUT_MS } from './handlers-views.ts';
 import { type Fate, Process } from './handlers-world.ts';
 
@@ -44,6 +44,12 @@ export interface Script {
   readonly chanceOf: (call: CallFacts) => Random;
 }
 
+/** Ids of all that may have subs. */
+function parentsIn({ id, subs }: Pick<SubPlan, 'id' | 'subs'>): readonly string[] {
+  if (subs === undefined) return [];
+  return [id, ...subs.flat().flatMap((sub) => parentsIn({ ...sub, id: `${id}/${sub.id}` }))];
+}
+
 /** A program under way. */
 export class ProgramRun {
   readonly journal: Journal;
@@ -70,14 +76,15 @@ export class ProgramRun {
     // One of them may come with a later version.
     const isShort = script === undefined && program.handlers.length > 1 && this.#random() < 0.3;
     this.#order = program.handlers.slice(0, isShort ? -1 : undefined);
-    this.journal = new Journal(new Set(program.handlers.filter(({ subs }) => subs !== undefined).map(({ id }) => id)));
+    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)), program.parallel);
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
-    const isHeld = (uid: string): boolean => {
-      const object = this.#source.objects.find((living) => living.uid === uid);
-      return object === undefined || object.finalizers?.length === 1;
+    const living = (uid: string) => this.#source.objects.find((object) => object.uid === uid);
+    const looks = {
+      isHeld: (uid: string) => living(uid) === undefined || living(uid)?.finalizers?.length === 1,
+      isDeleting: (uid: string) => living(uid)?.deleting !== false,
     };
-    this.#actors = new Actors(this.journal, this.#random, this.#clock, isHeld, script?.chanceOf);
+    this.#actors = new Actors(this.journal, this.#random, this.#clock, looks, script?.chanceOf);
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
@@ -214,6 +221,8 @@ export class ProgramRun {
       clock: process.clock,
       random: this.#random,
       policy: this.#program.policy,
+      persist: this.#program.persist,
+      parallel: this.#program.parallel,
       backoff: { baseMs: 20, maxMs: 500 },
       drainMs: 1000,
     });

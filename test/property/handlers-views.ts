@@ -6,7 +6,7 @@ import { parsePath, valueAt } from '../../src/handlers/path.ts';
 import { digestOfSub, digestOfView } from '../../src/handlers/view.ts';
 import type { Thing } from '../unit/handlers/harness.ts';
 import { type CallEntry, type Ending, type Seen, textOf } from './handlers-journal.ts';
-import type { HandlerPlan, SubPlan, WritePlan } from './handlers-program.ts';
+import type { HandlerPlan, SubPlan, SubPlans, WritePlan } from './handlers-program.ts';
 import type { Process } from './handlers-world.ts';
 
 /** What the handlers of a program see and write: worked out here a second time, apart from the controller. */
@@ -23,40 +23,65 @@ export function seenBy(plan: HandlerPlan, object: Thing): unknown {
     : valueAt(object, parsePath(plan.field));
 }
 
-/** A number for each view, so that a plan is a function of the view alone; and not of what the parent itself writes into it. */
-export function subsOf({ id, subs }: HandlerPlan, view: unknown): readonly SubPlan[] {
+/** A number for each input, so that a plan is a function of the view alone; and not of what the parent itself writes into it. */
+export function subsOf(subs: SubPlans | undefined, input: string): readonly SubPlan[] {
   let sum = 0;
-  for (const letter of inputOf(id, view)) sum += letter.charCodeAt(0);
+  for (const letter of input) sum += letter.charCodeAt(0);
   return subs?.[sum % subs.length] ?? [];
 }
 
-export function subOptions(plan: HandlerPlan, sub: SubPlan) {
+/** The subs of a handler on a way down to one of them. */
+export type SubPath = readonly SubPlan[];
+
+/** Names the record of a sub. */
+export function recordId(plan: HandlerPlan, path: SubPath): string {
+  return [plan.id, ...path.map(({ id }) => id)].join('/');
+}
+
+/** Names the places that a handler or sub writes. */
+export function writerId(plan: HandlerPlan, path: SubPath): string {
+  return recordId(plan, path).replaceAll('/', '-');
+}
+
+export function subOptions(plan: HandlerPlan, path: SubPath, sub: SubPlan) {
+  const parent = writerId(plan, path);
   return {
     retries: sub.retries,
     timeoutMs: TIMEOUT_MS,
     ...(sub.args === undefined ? {} : { args: sub.args }),
     ...(sub.field === undefined ? {} : { field: sub.field }),
-    ...(sub.selects ? { select: (view: unknown) => half(plan, view) } : {}),
+    ...(sub.selects ? { select: (view: unknown) => half(parent, view) } : {}),
   };
 }
 
 /** Half of what there is to see, so that some changes of the parent's view are none for the sub. */
-export function half({ id }: HandlerPlan, view: unknown): unknown {
-  const text = inputOf(id, view);
+function half(parent: string, view: unknown): unknown {
+  const text = inputOf(parent, view);
   return text.length % 2 === 0 ? text.slice(0, 8) : (valueAt(view, ['a']) ?? null);
 }
 
-export function subView(plan: HandlerPlan, sub: SubPlan, object: Thing): unknown {
+export function subView(plan: HandlerPlan, path: SubPath, object: Thing): unknown {
+  const sub = path.at(-1);
+  if (sub === undefined) return seenBy(plan, object);
   if (sub.field !== undefined) return valueAt(object, parsePath(sub.field));
-  const view = seenBy(plan, object);
-  return sub.selects ? half(plan, view) : view;
+  const above = path.slice(0, -1);
+  const view = subView(plan, above, object);
+  return sub.selects ? half(writerId(plan, above), view) : view;
 }
 
-export function subInput(plan: HandlerPlan, sub: SubPlan, object: Thing): { digest: string; input: string } {
-  const seen = subView(plan, sub, object);
+/** Whether a sub sees a selection, its own or that of a parent: it stays as it is for as long as the plan. */
+export function isSelected(path: SubPath): boolean {
+  const sub = path.at(-1);
+  if (sub === undefined || sub.field !== undefined) return false;
+  return sub.selects || isSelected(path.slice(0, -1));
+}
+
+export function subInput(plan: HandlerPlan, path: SubPath, object: Thing): { digest: string; input: string } {
+  const seen = subView(plan, path, object);
+  const args = path.at(-1)?.args;
   return {
-    digest: digestOfSub(seen, sub.args),
-    input: inputOf(`${plan.id}-${sub.id}`, [seen ?? 'undefined', sub.args ?? 'undefined']),
+    digest: digestOfSub(seen, args),
+    input: inputOf(writerId(plan, path), [seen ?? 'undefined', args ?? 'undefined']),
   };
 }
 

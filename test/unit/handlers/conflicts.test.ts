@@ -108,14 +108,14 @@ describe('the memory of a uid', () => {
     const doc = emptyDocument('u', 'o')
       .openAttempt('p', 'D')
       .adoptPlan('p', [{ id: 'a' }, { id: 'b' }], false);
-    const sent = (id: string) => ({ outcome: undefined, opened: { id, episode: 1 } });
+    const sent = (id: string) => ({ outcomes: [], opened: [{ id, episode: 1 }] });
     for (const id of ['p', 'p/a', 'p/b']) memory.wrote(doc, sent(id));
     memory.deadlines.set('p/a', { wakeAtWallMs: 1, deadlineClockMs: 1 });
     memory.spared.add('p/a');
     const outcome = { apply: (before: DocumentVersion) => before, replans: true };
-    memory.pending = outcome;
-    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }], false), { outcome, opened: undefined });
+    memory.push(outcome);
+    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }], false), { outcomes: [outcome], opened: [] });
     expect([[...memory.opened.keys()], memory.deadlines.size, memory.spared.size]).toEqual([['p', 'p/b'], 0, 0]);
-    expect(memory.pending).toBe(undefined);
+    expect(memory.outcomes).toEqual([]);
   });
 });

@@ -1,0 +1,32 @@
+/** Calls of one pass that are going on. */
+export class CallSet {
+  readonly #calls = new Set<Promise<void>>();
+  #failure: { readonly error: unknown } | undefined;
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Takes a call that was made; what it rejects with, `one` throws. */
+  add(call: Promise<void>): void {
+    const end: Promise<void> = call
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .then(() => {
+        this.#calls.delete(end);
+      });
+    this.#calls.add(end);
+  }
+
+  /** Resolves once one of them has ended. */
+  async one(): Promise<void> {
+    await Promise.race(this.#calls);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  /** Resolves once all of them have, however. */
+  async all(): Promise<void> {
+    await Promise.all(this.#calls);
+  }
+}

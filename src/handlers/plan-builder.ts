@@ -1,0 +1,143 @@
+import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
+import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
+import type { SubFunction } from './context.ts';
+import type { DocumentVersion } from './document-version.ts';
+import type { Parent } from './parent.ts';
+import { parsePath } from './path.ts';
+import { type PlanEntry, subRecordId } from './record.ts';
+import { isParental, type SubHandler } from './registry.ts';
+import type { SubOptions } from './sub-options.ts';
+import { digestOfSub, ownData } from './view.ts';
+
+/** Most sub-handlers below one handler, on all levels together. */
+export const SUBS_MAX = 10_000;
+
+/** Most levels of sub-handlers below a handler. */
+export const SUB_DEPTH_MAX = 8;
+
+const SUB_NAMES: readonly (keyof SubOptions)[] = ['args', 'field', 'select', 'retries', 'timeoutMs'];
+
+/** What a call has registered: the part for the record and the part that only memory can hold. */
+export interface BuiltPlan {
+  readonly plan: readonly PlanEntry[];
+  readonly subs: ReadonlyMap<string, SubHandler>;
+}
+
+/** Collects the subs that a call registers, until it is over. */
+export class PlanBuilder {
+  readonly #parent: Parent;
+  readonly #view: unknown;
+  readonly #doc: DocumentVersion | undefined;
+  readonly #subs = new Map<string, SubHandler>();
+  readonly #plan: PlanEntry[] = [];
+  #census: Census | undefined;
+  #sealed = false;
+
+  /** `view`: what the parent sees. `doc`: the records of its object, as far as there are any. */
+  constructor(parent: Parent, view: unknown, doc: DocumentVersion | undefined) {
+    this.#parent = parent;
+    this.#view = view;
+    this.#doc = doc;
+  }
+
+  add(id: string, options: SubOptions, fn: SubFunction<never>): void {
+    const action = `register sub-handler "${id}" of "${this.#parent.id}"`;
+    this.#check(action, id, options, fn);
+    const select = options.select ?? (this.#isSelected(options) ? (view: unknown) => view : undefined);
+    const made = select && { value: select(this.#view) };
+    // Refuses here, in the parent's call, what could not be told apart or written down later.
+    const digest = digestOfSub(made?.value, options.args);
+    const args = ownData(action, options.args);
+    const selected = made && { value: ownData(action, made.value) };
+    this.#plan.push(
+      Object.freeze({
+        id,
+        ...(args === undefined ? {} : { args }),
+        ...(options.field === undefined ? {} : { field: options.field }),
+        ...(selected === undefined ? {} : { selected: digest }),
+      }),
+    );
+    this.#census?.count(id);
+    this.#subs.set(id, {
+      id,
+      args,
+      selected,
+      retries: options.retries ?? Number.POSITIVE_INFINITY,
+      timeoutMs: options.timeoutMs,
+      fn: fn as SubFunction,
+    });
+  }
+
+  /** Ends the registration. */
+  seal(): BuiltPlan {
+    this.#sealed = true;
+    return { plan: this.#plan, subs: this.#subs };
+  }
+
+  /** What a sub with `select` sees is in no record, so those below it that see the same have it with their functions, too. */
+  #isSelected({ field }: SubOptions): boolean {
+    return field === undefined && this.#parent.entry?.selected !== undefined;
+  }
+
+  #check(action: string, id: string, options: SubOptions, fn: SubFunction<never>): void {
+    if (!isParental(this.#parent.handler.kind)) {
+      throw new UnsupportedError(action, 'a sub-handler below a handler of this kind');
+    }
+    checkId(action, id);
+    checkNames(action, options, SUB_NAMES);
+    checkAttempts(action, options);
+    checkFunction(action, 'select', options.select);
+    if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the sub-handler is not a function`);
+    if (this.#sealed) throw new TypeError(`Cannot ${action}: the call is over`);
+    if (this.#subs.has(id)) throw new TypeError(`Cannot ${action}: the id is taken`);
+    if (options.field !== undefined && options.select !== undefined) {
+      throw new TypeError(`Cannot ${action}: field and select exclude each other`);
+    }
+    const depth = this.#parent.id.split('/').length;
+    if (depth > SUB_DEPTH_MAX) {
+      throw new LimitExceededError(action, { limit: 'levels of subs', max: SUB_DEPTH_MAX, actual: depth });
+    }
+    const total = this.#totalWith(id);
+    if (total > SUBS_MAX) throw new LimitExceededError(action, { limit: 'subs', max: SUBS_MAX, actual: total });
+    if (options.field !== undefined) parsePath(options.field);
+  }
+
+  /** Subs below the handler with one more: those of other parents, and those of this one with all that is below them. */
+  #totalWith(id: string): number {
+    const doc = this.#doc;
+    if (this.#census === undefined) {
+      const count = this.#plan.length + 1;
+      if (doc === undefined || doc.size + count <= SUBS_MAX) return count;
+      this.#census = new Census(this.#parent, doc);
+      for (const entry of this.#plan) this.#census.count(entry.id);
+    }
+    return this.#census.total + this.#census.with(id);
+  }
+}
+
+/** Counts the subs of a handler: those of other parents as recorded, and those that one parent registers. */
+class Census {
+  total = 0;
+  /** Recorded below each of its own subs. */
+  readonly #below = new Map<string, number>();
+
+  constructor(parent: Parent, doc: DocumentVersion) {
+    const prefix = subRecordId(parent.id, '');
+    for (const id of doc.planned(parent.handler.id)) {
+      if (!id.startsWith(prefix)) this.total++;
+      else {
+        const [own = '', ...rest] = id.slice(prefix.length).split('/');
+        if (rest.length > 0) this.#below.set(own, (this.#below.get(own) ?? 0) + 1);
+      }
+    }
+  }
+
+  /** What a sub adds: itself, and what it has planned before. */
+  with(id: string): number {
+    return 1 + (this.#below.get(id) ?? 0);
+  }
+
+  count(id: string): void {
+    this.total += this.with(id);
+  }
+}
