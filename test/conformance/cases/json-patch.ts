@@ -1,4 +1,4 @@
-import { applyPatch, type DiffJsonOptions, diffJson, mergePatchOf } from 'plimsoll';
+import { applyPatch, type DiffJsonOptions, diffJson, mergePatchOf, ValueError } from 'plimsoll';
 import { equal, test, throws } from '../harness.ts';
 
 test('json patch: a difference makes the other value', () => {
@@ -38,7 +38,7 @@ test('merge patch: of a difference, or none', () => {
 });
 
 test('json patch: what is no data, and what does not fit', () => {
-  throws(() => diffJson({}, undefined), { code: 'VALUE' });
+  throws(() => diffJson({}, undefined), { class: ValueError });
   throws(() => diffJson(1, 2, { keyOrder: 'sorted' } as unknown as DiffJsonOptions), { class: TypeError });
-  throws(() => applyPatch({ a: 1 }, [{ op: 'test', path: '/a', value: 2 }]), { code: 'VALUE' });
+  throws(() => applyPatch({ a: 1 }, [{ op: 'test', path: '/a', value: 2 }]), { class: ValueError });
 });
