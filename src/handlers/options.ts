@@ -156,8 +156,9 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
   readonly onAdded?: 'run' | 'adopt';
   /**
    * For objects that the handler has succeeded on with another `field`, `select` or `version`, or other rules of the
-   * controller's `essence`: where that view had the present one in it, unchanged, they are done; for all others, `run` calls it, `adopt` takes them as done. Handlers with
-   * a plan are called. For `change` and `update`. @default 'run'
+   * controller's `essence`: where that view had the present one in it, unchanged, they are done; where it had another one,
+   * they are called. For all others, `run` calls it, `adopt` takes them as done. Handlers with a plan are called. For
+   * `change` and `update`. @default 'run'
    */
   readonly onSchemaChange?: 'run' | 'adopt';
   /**

@@ -68,6 +68,24 @@ const VECTORS: [EssenceHasherOptions, string, string, string][] = [
     'xxh3-128-seed-7bfde05af59bbbbb:ed33293ce6a2ea66c39cdbed0c8cfa07',
   ],
   [{ defaults: false, seed: 1n }, '{}', '{}', 'xxh3-128-seed-71b1d71e430920f5:e4c01fbe21845c7137ef2ddb6c950ef3'],
+  [
+    { keep: ['/status', 'cattle.io'], ignore: ['/status/beat'] },
+    '{"kind":"T","metadata":{"uid":"1","annotations":{"a.cattle.io/b":"1"}},"status":{"ready":true,"beat":7}}',
+    '{"metadata":{"annotations":{"a.cattle.io/b":"1"}},"status":{"ready":true}}',
+    'xxh3-128:efb782db416333a90ed7333005e3fa7f',
+  ],
+  [
+    { lists: { '/spec/ports': { key: ['port', 'protocol'] }, '/spec/args': 'set' } },
+    '{"spec":{"args":["b","a","b"],"ports":[{"port":9},{"port":80,"protocol":"UDP"},{"port":80,"protocol":"TCP"},{"port":80},{"x":1}]}}',
+    '{"spec":{"args":["a","b"],"ports":[{"x":1},{"port":80},{"port":80,"protocol":"TCP"},{"port":80,"protocol":"UDP"},{"port":9}]}}',
+    'xxh3-128:565814b86da3224b98f24c1c00806e58',
+  ],
+  [
+    { nullIsAbsent: true },
+    '{"spec":{"a":null,"b":[null]},"metadata":{"labels":null}}',
+    '{"spec":{"b":[null]}}',
+    'xxh3-128:4094aecc6ed71a908936c1b4c9f9dd18',
+  ],
 ];
 
 for (const [index, [options, input, canonical, digest]] of VECTORS.entries()) {

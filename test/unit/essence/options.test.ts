@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EssenceHasherOptions } from '../../../src/core/essence-hasher.ts';
-import { KIND_SETS_MAX } from '../../../src/core/essence-kinds.ts';
+import { KIND_SETS_MAX, KindTable } from '../../../src/core/essence-kinds.ts';
 import { KIND_PATTERNS_MAX } from '../../../src/core/essence-options.ts';
 import { DEFAULT_POINTERS, HARD_POINTERS, HARD_PREFIXES, SOFT_POINTERS } from '../../../src/core/essence-rules.ts';
 import { JsonSyntaxError, LimitExceededError, ValueError } from '../../../src/types/errors.ts';
@@ -276,6 +276,24 @@ describe('essence: kinds', () => {
       const text = hasher.canonicalize({ apiVersion: 'v1', kind: `K${index}`, spec });
       expect(Object.keys((JSON.parse(text) as { spec: object }).spec)).not.toContain(`x${index}`);
     }
+  });
+
+  it('keeps what was used last compiled, and makes the rest again', () => {
+    const kinds = Array.from({ length: KIND_SETS_MAX + 1 }, (_, index) => `v1/K${index}`);
+    const made: string[] = [];
+    const table = new KindTable(
+      kinds.map((kind) => [kind, kind] as const),
+      (rules) => made.push(rules.join()),
+    );
+    const find = (index: number): unknown => table.find({ apiVersion: 'v1', kind: `K${index}` });
+    for (let index = 0; index < KIND_SETS_MAX; index++) find(index);
+    find(0);
+    find(KIND_SETS_MAX);
+    expect(made).toEqual(kinds);
+    find(0);
+    expect(made).toEqual(kinds);
+    find(1);
+    expect(made).toEqual([...kinds, 'v1/K1']);
   });
 
   it('are bounded, and their pointers checked at once', () => {
