@@ -27,7 +27,7 @@ describe('layers', () => {
     ['in a type', 'src/types/a.ts', "let a: import('../core/core.ts').A;", 'types may not import core'],
     ['re-exported', 'src/lock/a.ts', "export * from '../cache/b.ts';", 'lock may not import cache'],
     ['dynamic', 'src/watch/a.ts', "await import('../backends/b.ts');", 'watch may not import backends'],
-    ['of testing', 'src/cli/a.ts', "import { a } from '../testing/mod.ts';", 'cli may not import testing'],
+    ['of testing', 'src/mod.ts', "import { a } from './testing/mod.ts';", 'mod.ts may not import testing'],
     ['adapters of testing', 'src/adapters/a.ts', "import '../testing/b.ts';", 'adapters may not import testing'],
     ['testing of adapters', 'src/testing/a.ts', "import '../adapters/b.ts';", 'testing may not import adapters'],
     ['without .ts', 'src/core/core.ts', "import { a } from './abi';", 'does not end in ".ts"'],
