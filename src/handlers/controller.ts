@@ -381,7 +381,7 @@ class ObjectController<T> implements Controller<T> {
   }
 
   #checkIdle(): void {
-    if (this.#lists === 0 || this.#queue.counts.keys > 0 || this.#pressure.isHeld) return;
+    if (this.#lists === 0 || this.#queue.counts.keys > 0) return;
     this.#idle.resolve();
   }
 }

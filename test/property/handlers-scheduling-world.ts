@@ -200,7 +200,7 @@ class SchedulingRun {
       }
     }
     for (const [id, { behind, running, lagMs }] of Object.entries(this.#controller.handlerStats())) {
-      if (behind + running + lagMs > 0) this.#violations.push(`I22': ${id} is behind at rest: ${behind}, ${lagMs} ms`);
+      if (behind + running + lagMs > 0) this.#violations.push(`I28': ${id} is behind at rest: ${behind}, ${lagMs} ms`);
     }
     const { openBreakers } = this.#controller.stats();
     if (openBreakers > this.#source.objects.length) this.#violations.push(`${openBreakers} breakers are left`);
@@ -237,14 +237,14 @@ class SchedulingRun {
     };
   }
 
-  /** Never more than `burst + rate * t` starts in a time of t (I21'). */
+  /** Never more than `burst + rate * t` starts in a time of t (I27'). */
   #checkRate(perSecond: number, burst: number): void {
     const starts = this.#starts;
     for (const [from, startMs] of starts.entries()) {
       for (let to = from; to < starts.length; to++) {
         const spanMs = (starts[to] ?? 0) - startMs;
         if (to - from + 1 > burst + (perSecond * spanMs) / 1000 + 1e-6) {
-          this.#violations.push(`I21': ${to - from + 1} starts in ${spanMs} ms`);
+          this.#violations.push(`I27': ${to - from + 1} starts in ${spanMs} ms`);
           return;
         }
       }
@@ -341,7 +341,7 @@ class SchedulingRun {
   #enter(what: string, limit: number): void {
     const running = (this.#runningOf.get(what) ?? 0) + 1;
     this.#runningOf.set(what, running);
-    if (running > limit) this.#violations.push(`I20': ${running} calls at a time of ${what}`);
+    if (running > limit) this.#violations.push(`I26': ${running} calls at a time of ${what}`);
   }
 
   #leave(what: string): void {

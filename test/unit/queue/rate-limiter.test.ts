@@ -6,7 +6,7 @@ import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { reproduce, testSeed } from '../../support/size.ts';
 
 describe('a token bucket', () => {
-  it("never gives more than burst + rate * t in a time of t, and all of it to who takes it (I21')", async () => {
+  it("never gives more than burst + rate * t in a time of t, and all of it to who takes it (I27')", async () => {
     const random = createSeededRandom(testSeed());
     for (let round = 0; round < 30; round++) {
       const clock = createVirtualClock();
