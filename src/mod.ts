@@ -45,6 +45,14 @@ export type {
 } from './handlers/context.ts';
 export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
 export type { Difference } from './handlers/diff.ts';
+export {
+  ABSENT,
+  type ChangeFilterOptions,
+  type FilterOptions,
+  type LabelFilter,
+  PRESENT,
+  type ValueFilter,
+} from './handlers/filters.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { Loop } from './handlers/loop-guard.ts';
 export type { ControllerOptions, HandlerOptions } from './handlers/options.ts';

@@ -1,6 +1,6 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
-import { isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
+import { isBarred, isDone, isInPlan, isPlannedAt, isSameJob, type Job, mayRetire } from './jobs.ts';
 import { landOwnWrite } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -125,7 +125,7 @@ function isWanted(deps: PassDeps, state: ObjectState, doc: DocumentVersion, inte
   if (!forced && !isSameJob(job, newest)) return false;
   if (isDone(job, doc.record(job.id))) return false;
   if (job.retires) return mayRetire(doc, job.handler, snapshot);
-  if (job.entry === undefined) return true;
+  if (job.entry === undefined) return !isBarred(job.handler, doc, snapshot);
   const parent = doc.record(job.handler.id);
   return isPlannedAt(parent, job.handlerDigest) && isInPlan(parent?.plan, job.entry.id);
 }

@@ -1,5 +1,5 @@
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { isComplete, isPlannedAt } from './jobs.ts';
+import { isBarred, isComplete, isPlannedAt } from './jobs.ts';
 import type { Loop, LoopGuard } from './loop-guard.ts';
 import type { ObjectState } from './object-memory.ts';
 import { type HandlerRecord, isSettled, subRecordId } from './record.ts';
@@ -82,8 +82,9 @@ function statusesOf(
   guard: LoopGuard | undefined,
 ): HandlerStatus[] {
   // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
-  const view = snapshot.deleting === (handler.kind === 'delete') ? snapshot.viewOf(handler) : undefined;
+  const isConcerned = snapshot.deleting === (handler.kind === 'delete');
   const record = doc.record(handler.id);
+  const view = isConcerned && !isIdle(handler, record, doc, snapshot) ? snapshot.viewOf(handler) : undefined;
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
   const isDone = isPlanned && isComplete(handler, doc, snapshot);
@@ -100,6 +101,17 @@ function statusesOf(
   });
   const retiring = handler.retire === undefined ? [] : doc.retiring(handler.id);
   return [parent, ...subs, ...retiring.map((id) => retiringStatus(id, doc.record(id)))];
+}
+
+/** Not called for this state, whose change it is not for, and not called for it before. */
+function isIdle(
+  handler: Handler,
+  record: HandlerRecord | undefined,
+  doc: DocumentVersion,
+  snapshot: Snapshot,
+): boolean {
+  const digest = snapshot.viewOf(handler)?.digest;
+  return digest !== undefined && !isSettled(record, digest) && isBarred(handler, doc, snapshot);
 }
 
 function retiringStatus(id: string, record: HandlerRecord | undefined): HandlerStatus {

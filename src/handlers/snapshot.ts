@@ -1,4 +1,5 @@
 import type { SourceObject } from '../types/source.ts';
+import type { Handled } from './filters.ts';
 import { handOut } from './freeze.ts';
 import { parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
@@ -70,6 +71,12 @@ export class Snapshot {
     return view;
   }
 
+  /** Whether a handler, which has this view of the state, is for the change to it from what it has handled (A20'). */
+  isChangeFor({ id, changes }: Handler, handled: Handled, view: View): boolean {
+    if (changes === undefined) return true;
+    return this.#guard(id, () => changes(handled, view.value)) ?? false;
+  }
+
   /** What a planned sub of a handler sees; `undefined` if the object is not for its parent. */
   viewOfSub(parent: Handler, entry: PlanEntry): View | undefined {
     const known = this.#subViews.get(entry);
@@ -96,14 +103,14 @@ export class Snapshot {
   }
 
   #makeView(handler: Handler): View | undefined {
-    if (!this.#isUnfiltered && handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
+    if (!this.#isUnfiltered && handler.filter?.(this.object) === false) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
     if (handler.select !== undefined) return viewOfData(handler.select(this.object));
     this.#default ??= this.#rules.defaultView(this.object);
     return this.#default;
   }
 
-  #guard(id: string, look: () => View | undefined): View | undefined {
+  #guard<R>(id: string, look: () => R | undefined): R | undefined {
     if (this.#faults.has(id)) return undefined;
     try {
       return look();
@@ -130,12 +137,4 @@ function digested(view: View | undefined, { kind, version }: Handler, process: s
     digest: digest ?? `${view.digest}@${version}`,
     content: view.digest,
   };
-}
-
-/** What a filter says. A promise is no answer: taken for one, it would let every object in. */
-function isTrue(answer: unknown): boolean {
-  if (typeof answer === 'object' && answer !== null && 'then' in answer) {
-    throw new TypeError('Cannot filter objects: when returned a promise, not a boolean');
-  }
-  return Boolean(answer);
 }
