@@ -45,6 +45,7 @@ export type {
 } from './handlers/context.ts';
 export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
 export type { Difference } from './handlers/diff.ts';
+export type { EventContext, EventFunction, EventOptions } from './handlers/event-options.ts';
 export {
   ABSENT,
   type ChangeFilterOptions,
@@ -54,6 +55,8 @@ export {
   type ValueFilter,
 } from './handlers/filters.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
+export type { KindStats } from './handlers/kind-deps.ts';
+export type { KindTable } from './handlers/kinds.ts';
 export type { Loop } from './handlers/loop-guard.ts';
 export type { ControllerOptions, HandlerOptions } from './handlers/options.ts';
 export {

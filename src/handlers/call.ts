@@ -1,8 +1,6 @@
-import type { Clock } from '../types/clock.ts';
-import { TemporaryError } from '../types/errors.ts';
 import { isSameJob, type Job } from './jobs.ts';
-import type { CallResult } from './outcome.ts';
 import type { Snapshot } from './snapshot.ts';
+import { TimedCall } from './timed-call.ts';
 
 /**
  * A call in progress and its signal. Aborts the signal when the call's work has become pointless:
@@ -12,33 +10,22 @@ import type { Snapshot } from './snapshot.ts';
  *   state on purpose, and not twice running for one handler: a handler that obeys its signal would otherwise never
  *   finish under edits faster than itself.
  */
-export class RunningCall {
+export class RunningCall extends TimedCall {
   readonly #job: Job;
   readonly #snapshot: Snapshot;
   readonly #supersedable: boolean;
-  readonly #controller = new AbortController();
   #superseded = false;
-  #isLate = false;
-  #cancelTimeout: () => void = () => {};
 
   constructor(job: Job, snapshot: Snapshot, supersedable: boolean) {
+    super(job.id);
     this.#job = job;
     this.#snapshot = snapshot;
     this.#supersedable = supersedable;
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   /** Whether the abort was for newer input. */
   get superseded(): boolean {
     return this.#superseded;
-  }
-
-  /** Whether it took too long. */
-  get isLate(): boolean {
-    return this.#isLate;
   }
 
   /** Told of every newer state; `undefined` if the object is gone. */
@@ -52,45 +39,4 @@ export class RunningCall {
       this.abort(new DOMException('The input of this call is outdated', 'AbortError'));
     }
   }
-
-  /** The first reason stays: a call that is outdated and then takes too long has failed, but its signal says "outdated". */
-  abort(reason: unknown): void {
-    this.#controller.abort(reason);
-  }
-
-  /** Nobody waits for the end of the call any more: its timeout, which could hold up a process, is given up. */
-  abandon(): void {
-    this.#cancelTimeout();
-  }
-
-  /**
-   * Runs user code to its end or its timeout, whichever is first. Never rejects. What the code does after the timeout
-   * has no effect on the result, and a rejection then is not unhandled.
-   */
-  run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
-    return new Promise((resolve) => {
-      const fail = (error: unknown, aborted: boolean): void => resolve({ ok: false, error, aborted });
-      if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) {
-        this.#cancelTimeout = clock.after(timeoutMs, () => {
-          const error = new TemporaryError(`Cannot finish "${this.#job.id}": no result after ${timeoutMs} ms`);
-          this.#isLate = true;
-          fail(error, false);
-          this.abort(error);
-        });
-      }
-      const end = (settle: () => void): void => {
-        this.#cancelTimeout();
-        settle();
-      };
-      callAsync(fn).then(
-        () => end(() => resolve({ ok: true })),
-        (error: unknown) => end(() => fail(error, this.signal.aborted)),
-      );
-    });
-  }
-}
-
-/** Turns a throw of a plain function into a rejection. */
-async function callAsync(fn: () => Promise<void> | void): Promise<void> {
-  await fn();
 }

@@ -5,13 +5,17 @@ import type { AttemptOptions } from './sub-options.ts';
 /** Longest id of a handler or sub-handler, in UTF-16 units. */
 export const ID_LENGTH_MAX = 253;
 
-/** Refuses options that are no object or have a name too many: what is misspelt would be ignored otherwise. */
-export function checkNames(action: string, options: unknown, names: readonly string[]): void {
+export function checkObject(action: string, options: unknown): asserts options is object {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
       `Cannot ${action}: the options are ${options === null ? 'null' : typeof options}, not an object`,
     );
   }
+}
+
+/** Refuses options that are no object or have a name too many: what is misspelt would be ignored otherwise. */
+export function checkNames(action: string, options: unknown, names: readonly string[]): void {
+  checkObject(action, options);
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) throw new TypeError(`Cannot ${action}: unknown option ${name}`);
   }

@@ -11,15 +11,16 @@ import type { Random } from '../types/random.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import type { SourceList } from '../types/source.ts';
 import { checkController } from './checks.ts';
-import type { HandlerFunction } from './context.ts';
 import { inform } from './informer.ts';
 import { inspect, type ObjectStatus } from './inspect.ts';
+import { type KindStats, noKindCounts } from './kind-deps.ts';
+import { Kinds, type KindTable } from './kinds.ts';
 import { ObjectTable } from './object-table.ts';
-import type { ControllerOptions, HandlerOptions } from './options.ts';
+import type { ControllerOptions } from './options.ts';
 import { runPass } from './pass.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
 import { createMemoryProgress } from './progress.ts';
-import { type HandlerKind, Registry } from './registry.ts';
+import { Registry } from './registry.ts';
 import { Sweeper } from './sweeper.ts';
 import { defaultViewBy } from './view.ts';
 
@@ -35,7 +36,7 @@ import { defaultViewBy } from './view.ts';
 export interface Controller<T = unknown> {
   /**
    * Registers a handler, before `run`. `change` is called for the first state of an object and for every change of what
-   * the handler sees.
+   * the handler sees, `event` for every state; for the other kinds see {@link KindTable}.
    *
    * @example
    * ```ts
@@ -53,7 +54,7 @@ export interface Controller<T = unknown> {
    * @throws RangeError for retries, timeouts or backoff out of range.
    * @throws UnsupportedError for any other kind, and for `delete` and `retire` where the source has no finalizers.
    */
-  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
+  on<K extends keyof KindTable>(kind: K, options: KindTable<T>[K]['options'], fn: KindTable<T>[K]['fn']): void;
   /**
    * Works until the signal aborts, then drains: running calls get the abort, their outcomes are still recorded, and
    * after `drainMs` at the latest it resolves. Call once. Rejects, drained as well, when the source fails for good.
@@ -72,7 +73,7 @@ export interface Controller<T = unknown> {
 }
 
 /** Figures of the moment, and counts since the start. */
-export interface ControllerStats {
+export interface ControllerStats extends KindStats {
   /** Objects known. */
   readonly objects: number;
   /** Objects in line for a pass. */
@@ -153,6 +154,7 @@ class ObjectController<T> implements Controller<T> {
   readonly #pacer: Pacer;
   readonly #deps: PassDeps;
   readonly #sweeper: Sweeper;
+  readonly #kinds: Kinds;
   readonly #stopping = new AbortController();
   readonly #stopped = new AbortController();
   readonly #counters: Counters = {
@@ -196,7 +198,10 @@ class ObjectController<T> implements Controller<T> {
           this.#logger.error(`Cannot look at the object for "${id}"`, { name, uid, resourceVersion, error });
         },
       },
-      (name) => this.#queue.notify(name),
+      (name) => {
+        this.#kinds.observe(name, this.#table.get(name)?.newest);
+        this.#queue.notify(name);
+      },
     );
     this.#pacer = new Pacer(this.#clock);
     this.#queue = new KeyedQueue({
@@ -214,6 +219,8 @@ class ObjectController<T> implements Controller<T> {
       },
     });
     this.#deps = this.#passDeps(options, random, process);
+    const concurrency = options.concurrency ?? 16;
+    this.#kinds = new Kinds(this.#registry, { ...this.#deps, concurrency, counters: noKindCounts() });
     this.#sweeper = new Sweeper({
       progress: this.#deps.progress,
       source,
@@ -223,9 +230,9 @@ class ObjectController<T> implements Controller<T> {
     });
   }
 
-  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
+  on<K extends keyof KindTable>(kind: K, options: KindTable<T>[K]['options'], fn: KindTable<T>[K]['fn']): void {
     if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
-    this.#registry.add(kind, options, fn);
+    this.#kinds.add(kind, options, fn);
   }
 
   async run({ signal }: SignalOptions): Promise<void> {
@@ -281,7 +288,8 @@ class ObjectController<T> implements Controller<T> {
 
   stats(): ControllerStats {
     const { queued, running, waiting, keys } = this.#queue.counts;
-    return { objects: this.#table.size, queued, running, waiting, behind: keys, ...this.#counters };
+    const counts = { ...this.#counters, ...this.#kinds.stats };
+    return { objects: this.#table.size, queued, running, waiting, behind: keys, ...counts };
   }
 
   #passDeps(options: ControllerOptions<T>, random: Random, process: string): PassDeps {
@@ -323,17 +331,19 @@ class ObjectController<T> implements Controller<T> {
     const reason = new ClosedError('go on: the controller stops');
     this.#stopping.abort(reason);
     this.#queue.close();
+    this.#kinds.close(reason);
     for (const { running } of this.#table.states()) running?.abort(reason);
     for (const waiter of [...this.#idle]) waiter.reject(new ClosedError('wait until the controller is idle'));
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(this.#drainMs, resolve);
-      Promise.all([this.#queue.drained(), this.#sweeper.drained()]).then(() => {
+      Promise.all([this.#queue.drained(), this.#kinds.drained(), this.#sweeper.drained()]).then(() => {
         cancel();
         resolve();
       }, resolve);
     });
     this.#stopped.abort(reason);
     for (const read of this.#deps.reads) read.abort(reason);
+    this.#kinds.abandon();
     for (const { running } of this.#table.states()) running?.abandon();
   }
 

@@ -72,6 +72,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
 export class Registry {
   readonly #handlers: Handler[] = [];
   readonly #ids = new Set<string>();
+  readonly #others = new Set<string>();
   readonly #retiringIds = new Set<string>();
   readonly #backoff: Backoff;
   readonly #canHold: boolean;
@@ -96,16 +97,28 @@ export class Registry {
     return this.#retiringIds;
   }
 
+  /** Checks what handlers of all kinds have in common. Throws `TypeError`. */
+  check(action: string, options: { readonly id: string }, fn: unknown): void {
+    checkId(action, options.id);
+    if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
+    if (this.#ids.has(options.id) || this.#others.has(options.id)) {
+      throw new TypeError(`Cannot ${action}: the id is taken`);
+    }
+  }
+
+  /** Takes the id of a handler that has no records. */
+  take(id: string): void {
+    this.#others.add(id);
+  }
+
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
     if (!isKind(kind)) throw new UnsupportedError('register a handler', `the kind "${kind}"`);
     checkNames('register a handler', options, NAMES);
     const action = `register handler "${options.id}"`;
-    checkId(action, options.id);
+    this.check(action, options, fn);
     checkAttempts(action, options);
     checkFunction(action, 'select', options.select);
     checkFunction(action, 'retire', options.retire);
-    if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
-    if (this.#ids.has(options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
     }

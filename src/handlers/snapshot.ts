@@ -63,6 +63,11 @@ export class Snapshot {
     return new Snapshot({ ...this.#source, object }, this.#rules, true);
   }
 
+  /** Whether the object is for a handler that has no view. A filter that throws is asked once, and says no. */
+  isFor({ id, filter }: Pick<Handler, 'id' | 'filter'>): boolean {
+    return this.#guard(id, () => filter === undefined || filter(this.object)) ?? false;
+  }
+
   /** What a handler sees; `undefined` if the object is not for it. */
   viewOf(handler: Handler): View | undefined {
     if (this.#views.has(handler.id)) return this.#views.get(handler.id);
