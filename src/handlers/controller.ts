@@ -182,10 +182,9 @@ class ObjectController<T> implements Controller<T> {
     const random = options.random ?? systemRandom;
     const { source } = options;
     const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
-    this.#registry = new Registry(
-      resolveBackoff(options.backoff),
-      source.hasFinalizers === true && source.patch !== undefined,
-    );
+    const canHold = source.hasFinalizers === true && source.patch !== undefined;
+    const defaultBackoff = resolveBackoff(options.backoff);
+    this.#registry = new Registry(defaultBackoff, canHold);
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
       {
@@ -219,8 +218,14 @@ class ObjectController<T> implements Controller<T> {
       },
     });
     this.#deps = this.#passDeps(options, random, process);
-    const concurrency = options.concurrency ?? 16;
-    this.#kinds = new Kinds(this.#registry, { ...this.#deps, concurrency, counters: noKindCounts() });
+    this.#kinds = new Kinds(this.#registry, {
+      ...this.#deps,
+      concurrency: options.concurrency ?? 16,
+      defaultBackoff,
+      canHold,
+      kindCounters: noKindCounts(),
+      notify: (name) => this.#queue.notify(name),
+    });
     this.#sweeper = new Sweeper({
       progress: this.#deps.progress,
       source,
@@ -312,13 +317,19 @@ class ObjectController<T> implements Controller<T> {
       stopping: this.#stopping.signal,
       stopped: this.#stopped.signal,
       reads: new Set(),
+      isOccupied: (name, uid) => this.#kinds.isOccupied(name, uid),
       nextWriteId: () => `${process}-${++writes}`,
     };
   }
 
-  #pass(name: string): ReturnType<typeof runPass> {
+  async #pass(name: string): ReturnType<typeof runPass> {
     const state = this.#table.get(name);
-    return state === undefined ? Promise.resolve('idle') : runPass(this.#deps, state);
+    if (state === undefined) return 'idle';
+    try {
+      return await runPass(this.#deps, state);
+    } finally {
+      await this.#kinds.turn(state);
+    }
   }
 
   #onList(list: SourceList): void {

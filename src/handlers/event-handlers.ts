@@ -93,7 +93,7 @@ export class EventHandlers {
       this.#backlogs.set(key, backlog);
       if (backlog.events.length >= handler.backlogMax) {
         backlog.events.shift();
-        this.#deps.counters.eventsDropped++;
+        this.#deps.kindCounters.eventsDropped++;
       }
       backlog.events.push(event);
       this.#queue.notify(key);
@@ -110,12 +110,12 @@ export class EventHandlers {
   }
 
   async #call({ id, timeoutMs, fn }: EventHandler, { type, snapshot }: Event): Promise<void> {
-    const { clock, logger, counters, stopping } = this.#deps;
+    const { clock, logger, kindCounters, stopping } = this.#deps;
     const { name, uid, resourceVersion, deleting } = snapshot;
     const call = new TimedCall(id);
     if (stopping.aborted) return;
     this.#running.add(call);
-    counters.events++;
+    kindCounters.events++;
     const result = await call.run(
       () =>
         fn(Object.freeze({ type, object: snapshot.object, uid, name, resourceVersion, deleting, signal: call.signal })),
@@ -124,7 +124,7 @@ export class EventHandlers {
     );
     this.#running.delete(call);
     if (result.ok || result.aborted) return;
-    counters.eventFailures++;
+    kindCounters.eventFailures++;
     logger.error(`Event handler "${id}" failed`, { name, uid, resourceVersion, type, error: result.error });
   }
 }

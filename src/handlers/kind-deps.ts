@@ -1,7 +1,7 @@
-import type { Pacer } from '../queue/pacer.ts';
+import type { Backoff } from '../queue/backoff.ts';
 import type { PassDeps } from './pass-deps.ts';
 
-/** Figures of the kinds of handlers that have no records. They only rise. */
+/** Figures of the kinds of handlers that have no records. */
 export interface KindStats {
   /** Calls of event handlers begun. */
   readonly events: number;
@@ -9,17 +9,26 @@ export interface KindStats {
   readonly eventsDropped: number;
   /** Calls of event handlers that threw or took too long. */
   readonly eventFailures: number;
+  /** Daemons running at the moment, less those that were abandoned. */
+  readonly daemons: number;
+  /** Daemons that did not end in time after their signal. */
+  readonly daemonsAbandoned: number;
 }
 
-export type KindCounters = { -readonly [name in keyof KindStats]: number };
+export type KindCounters = { -readonly [name in Exclude<keyof KindStats, 'daemons'>]: number };
 
 export function noKindCounts(): KindCounters {
-  return { events: 0, eventsDropped: 0, eventFailures: 0 };
+  return { events: 0, eventsDropped: 0, eventFailures: 0, daemonsAbandoned: 0 };
 }
 
 /** What the kinds of handlers that have no records work with. */
-export interface KindDeps extends Pick<PassDeps, 'clock' | 'random' | 'logger' | 'stopping'> {
-  readonly pacer: Pacer;
+export interface KindDeps extends PassDeps {
   readonly concurrency: number;
-  readonly counters: KindCounters;
+  /** Of handlers that have none of their own. */
+  readonly defaultBackoff: Backoff;
+  readonly kindCounters: KindCounters;
+  /** Objects of the source have finalizers that can be set. */
+  readonly canHold: boolean;
+  /** Has an object put in line for a turn. */
+  readonly notify: (name: string) => void;
 }

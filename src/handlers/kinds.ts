@@ -3,9 +3,13 @@ import type { HandlerFunction } from './context.ts';
 import { EventHandlers } from './event-handlers.ts';
 import type { EventFunction, EventOptions } from './event-options.ts';
 import type { KindDeps, KindStats } from './kind-deps.ts';
+import type { ObjectState } from './object-memory.ts';
 import type { HandlerOptions } from './options.ts';
 import type { Registry } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { DaemonFunction, DaemonOptions, TimerFunction, TimerOptions } from './spawn-options.ts';
+import { daemonOf, timerOf } from './spawn-registry.ts';
+import { Spawning } from './spawning.ts';
 
 /** Options and function of every kind of handler. */
 export interface KindTable<T = unknown> {
@@ -15,6 +19,8 @@ export interface KindTable<T = unknown> {
   readonly resume: Kind<HandlerOptions<T>, HandlerFunction<T>>;
   readonly delete: Kind<HandlerOptions<T>, HandlerFunction<T>>;
   readonly event: Kind<EventOptions<T>, EventFunction<T>>;
+  readonly timer: Kind<TimerOptions<T>, TimerFunction<T>>;
+  readonly daemon: Kind<DaemonOptions<T>, DaemonFunction<T>>;
 }
 
 interface Kind<O, F> {
@@ -29,31 +35,34 @@ type AnyKind = KindTable<never>[keyof KindTable];
  * and they end with the controller.
  */
 export class Kinds {
+  readonly #deps: KindDeps;
   readonly #registry: Registry;
   readonly #events: EventHandlers;
-  readonly #counters: KindStats;
+  readonly #spawning: Spawning;
   readonly #seen = new Map<string, Snapshot>();
 
   constructor(registry: Registry, deps: KindDeps) {
     this.#registry = registry;
-    this.#counters = deps.counters;
+    this.#deps = deps;
     this.#events = new EventHandlers(deps);
+    this.#spawning = new Spawning(deps);
   }
 
   get stats(): KindStats {
-    return { ...this.#counters };
+    return { ...this.#deps.kindCounters, daemons: this.#spawning.running };
   }
 
-  /** Registers a handler of any kind. The kind says of which form the rest is. */
+  /** Registers a handler of any kind. The kind says of which form the rest is, and each form is checked. */
   add(kind: string, options: AnyKind['options'], fn: AnyKind['fn']): void {
-    if (kind !== 'event') {
+    const add = this.#adderOf(kind);
+    if (add === undefined) {
       this.#registry.add(kind, options as HandlerOptions<never>, fn as HandlerFunction<never>);
       return;
     }
     checkObject('register a handler', options);
     const action = `register handler "${options.id}"`;
     this.#registry.check(action, options, fn);
-    this.#events.add(action, options as EventOptions<never>, fn as EventFunction<never>);
+    add(action, options, fn);
     this.#registry.take(options.id);
   }
 
@@ -63,21 +72,55 @@ export class Kinds {
     if (before === newest) return;
     if (newest === undefined) this.#seen.delete(name);
     else this.#seen.set(name, newest);
+    this.#spawning.observe(name, newest);
     this.#events.observe(before, newest);
+  }
+
+  /** The turn of an object: to be called when no call for it is going on. */
+  turn(state: ObjectState): Promise<void> {
+    return this.#spawning.turn(state);
+  }
+
+  /** Whether the object has to stay, though nothing is left to do for its deletion. */
+  isOccupied(name: string, uid: string): boolean {
+    return this.#spawning.isOccupied(name, uid);
   }
 
   /** No call begins any more; those that are going on get the abort. */
   close(reason: unknown): void {
     this.#events.close(reason);
+    this.#spawning.close(reason);
   }
 
   /** Resolves once none is going on any more. */
   async drained(): Promise<void> {
-    await this.#events.drained();
+    await Promise.all([this.#events.drained(), this.#spawning.drained()]);
   }
 
   /** Nobody waits for those that are still going on. */
   abandon(): void {
     this.#events.abandon();
+    this.#spawning.abandon();
+  }
+
+  #adderOf(kind: string): ((action: string, options: AnyKind['options'], fn: AnyKind['fn']) => void) | undefined {
+    const { defaultBackoff } = this.#deps;
+    switch (kind) {
+      case 'event':
+        return (action, options, fn) =>
+          this.#events.add(action, options as EventOptions<never>, fn as EventFunction<never>);
+      case 'timer':
+        return (action, options, fn) =>
+          this.#spawning.add(
+            timerOf(action, options as TimerOptions<never>, fn as TimerFunction<never>, defaultBackoff),
+          );
+      case 'daemon':
+        return (action, options, fn) =>
+          this.#spawning.add(
+            daemonOf(action, options as DaemonOptions<never>, fn as DaemonFunction<never>, defaultBackoff),
+          );
+      default:
+        return undefined;
+    }
   }
 }

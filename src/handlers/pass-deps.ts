@@ -50,6 +50,8 @@ export interface PassDeps {
   readonly stopped: AbortSignal;
   /** Reads and patches of the source that are going on: aborted together with `stopped`. At most one for each running pass. */
   readonly reads: Set<AbortController>;
+  /** A daemon of this uid has not ended: the object stays until it has (A23'). */
+  readonly isOccupied: (name: string, uid: string) => boolean;
   /** A new id for each write, different in each process. */
   readonly nextWriteId: () => string;
 }

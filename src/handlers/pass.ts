@@ -144,7 +144,7 @@ class Pass {
     const newest = this.#state.newest;
     if (newest !== this.#snapshot || !newest.deleting || !isHeld(this.#deps, newest)) return false;
     if (this.#deps.stopping.aborted || this.#memory.pending !== undefined) return false;
-    if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest)) return false;
+    if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest) || this.#isOccupied()) return false;
     const { hasHeld, wakeClockMs } = this.#agendaOf(newest);
     return !hasHeld && wakeClockMs === Number.POSITIVE_INFINITY;
   }
@@ -155,6 +155,11 @@ class Pass {
    */
   #isUnclear(newest: Snapshot): boolean {
     return this.#deps.handlers.some(({ kind, id }) => kind === 'delete' && newest.hasFault(id));
+  }
+
+  /** Daemons of this uid have not ended yet (A23'). When they have, there is another pass. */
+  #isOccupied(): boolean {
+    return this.#deps.isOccupied(this.#state.name, this.#memory.uid);
   }
 
   /**
@@ -294,7 +299,8 @@ class Pass {
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
     // Held to the end: another state has come while the finalizer was to be removed.
-    return newest.deleting && !this.#isUnclear(newest) && !this.#deps.stopping.aborted ? 'again' : 'idle';
+    if (!newest.deleting || this.#isUnclear(newest) || this.#isOccupied()) return 'idle';
+    return this.#deps.stopping.aborted ? 'idle' : 'again';
   }
 }
 

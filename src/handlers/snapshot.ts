@@ -6,6 +6,11 @@ import type { PlanEntry } from './record.ts';
 import type { Handler } from './registry.ts';
 import { type DefaultView, digestOfSub, type View, viewOfData, viewOfPart } from './view.ts';
 
+/** What a snapshot has to know of a handler to say what it sees. */
+export interface Viewed extends Pick<Handler, 'id' | 'filter' | 'path' | 'select' | 'version'> {
+  readonly kind: string;
+}
+
 /** How states are looked at; the same for all of a controller. */
 export interface ViewRules {
   readonly defaultView: DefaultView;
@@ -69,7 +74,7 @@ export class Snapshot {
   }
 
   /** What a handler sees; `undefined` if the object is not for it. */
-  viewOf(handler: Handler): View | undefined {
+  viewOf(handler: Viewed): View | undefined {
     if (this.#views.has(handler.id)) return this.#views.get(handler.id);
     const view = this.#guard(handler.id, () => digested(this.#makeView(handler), handler, this.#rules.process));
     this.#views.set(handler.id, view);
@@ -107,7 +112,7 @@ export class Snapshot {
     return this.#faults.has(id);
   }
 
-  #makeView(handler: Handler): View | undefined {
+  #makeView(handler: Viewed): View | undefined {
     if (!this.#isUnfiltered && handler.filter?.(this.object) === false) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
     if (handler.select !== undefined) return viewOfData(handler.select(this.object));
@@ -131,7 +136,7 @@ export class Snapshot {
  * The digest by which a handler is due: that of its view, unless it is called once, whatever the object looks like. With a
  * `version`, equal views of two versions are two inputs.
  */
-function digested(view: View | undefined, { kind, version }: Handler, process: string): View | undefined {
+function digested(view: View | undefined, { kind, version }: Viewed, process: string): View | undefined {
   if (view === undefined) return undefined;
   const digest = kind === 'delete' ? 'deletion' : kind === 'resume' ? `resume:${process}` : undefined;
   if (digest === undefined && version === undefined) return view;
