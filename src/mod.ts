@@ -76,6 +76,15 @@ export type {
 } from './handlers/record.ts';
 export type { HandlerKind } from './handlers/registry.ts';
 export type { AttemptOptions, SubOptions } from './handlers/sub-options.ts';
+export type {
+  DaemonContext,
+  DaemonFunction,
+  DaemonOptions,
+  SpawnOptions,
+  TimerContext,
+  TimerFunction,
+  TimerOptions,
+} from './handlers/spawn-options.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export { createContentionTracker } from './lease/contention-tracker.ts';
 export { createWriterLeaseGroups } from './lease/writer-groups.ts';
