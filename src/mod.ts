@@ -54,6 +54,15 @@ export {
   PRESENT,
   type ValueFilter,
 } from './handlers/filters.ts';
+export type {
+  IndexAccess,
+  IndexEntries,
+  IndexFacts,
+  IndexFunction,
+  IndexKey,
+  IndexOptions,
+  ObjectIndex,
+} from './handlers/index-options.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { KindStats } from './handlers/kind-deps.ts';
 export type { KindTable } from './handlers/kinds.ts';

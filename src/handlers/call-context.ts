@@ -3,6 +3,7 @@ import type { Patch } from '../types/patch.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { CallContext, HandlerContext, PatchOptions, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
+import type { IndexAccess, ObjectIndex } from './index-options.ts';
 import type { PatchCollector } from './patch-collector.ts';
 import { parsePath } from './path.ts';
 import type { PlanEntry } from './record.ts';
@@ -30,6 +31,7 @@ class Call implements CallContext {
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   readonly #patches: PatchCollector;
+  readonly #index: IndexAccess['index'];
   #diff: readonly Difference[] | undefined;
 
   constructor(facts: CallFacts) {
@@ -44,6 +46,7 @@ class Call implements CallContext {
     this.idempotencyKey = facts.idempotencyKey;
     this.signal = facts.signal;
     this.#patches = facts.patches;
+    this.#index = facts.index;
   }
 
   get diff(): readonly Difference[] {
@@ -53,6 +56,10 @@ class Call implements CallContext {
 
   patch(patch: Patch, options: PatchOptions = {}): void {
     this.#patches.add(patch, options);
+  }
+
+  index<V = unknown>(id: string): ObjectIndex<V> {
+    return this.#index(id);
   }
 }
 

@@ -11,6 +11,7 @@ import type { Random } from '../types/random.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import type { SourceList } from '../types/source.ts';
 import { checkController } from './checks.ts';
+import type { IndexAccess, ObjectIndex } from './index-options.ts';
 import { inform } from './informer.ts';
 import { inspect, type ObjectStatus } from './inspect.ts';
 import { type KindStats, noKindCounts } from './kind-deps.ts';
@@ -33,7 +34,7 @@ import { defaultViewBy } from './view.ts';
  * - At least once: a crash between an effect and its record repeats the call, under the same `ctx.idempotencyKey`.
  * - Not promised: order among objects; a call for every state; that no other process calls the same handler.
  */
-export interface Controller<T = unknown> {
+export interface Controller<T = unknown> extends IndexAccess {
   /**
    * Registers a handler, before `run`. `change` is called for the first state of an object and for every change of what
    * the handler sees, `event` for every state; for the other kinds see {@link KindTable}.
@@ -297,6 +298,10 @@ class ObjectController<T> implements Controller<T> {
     return { objects: this.#table.size, queued, running, waiting, behind: keys, ...counts };
   }
 
+  index<V = unknown>(id: string): ObjectIndex<V> {
+    return this.#kinds.index(id);
+  }
+
   #passDeps(options: ControllerOptions<T>, random: Random, process: string): PassDeps {
     let writes = 0;
     return {
@@ -317,6 +322,7 @@ class ObjectController<T> implements Controller<T> {
       stopping: this.#stopping.signal,
       stopped: this.#stopped.signal,
       reads: new Set(),
+      index: (id) => this.#kinds.index(id),
       isOccupied: (name, uid) => this.#kinds.isOccupied(name, uid),
       nextWriteId: () => `${process}-${++writes}`,
     };

@@ -110,18 +110,18 @@ export class EventHandlers {
   }
 
   async #call({ id, timeoutMs, fn }: EventHandler, { type, snapshot }: Event): Promise<void> {
-    const { clock, logger, kindCounters, stopping } = this.#deps;
+    const { clock, logger, kindCounters, stopping, index } = this.#deps;
     const { name, uid, resourceVersion, deleting } = snapshot;
     const call = new TimedCall(id);
     if (stopping.aborted) return;
     this.#running.add(call);
     kindCounters.events++;
-    const result = await call.run(
-      () =>
-        fn(Object.freeze({ type, object: snapshot.object, uid, name, resourceVersion, deleting, signal: call.signal })),
-      timeoutMs,
-      clock,
-    );
+    const { signal } = call;
+    const contextOf = (): EventContext => {
+      const { object } = snapshot;
+      return Object.freeze({ type, object, uid, name, resourceVersion, deleting, signal, index });
+    };
+    const result = await call.run(() => fn(contextOf()), timeoutMs, clock);
     this.#running.delete(call);
     if (result.ok || result.aborted) return;
     kindCounters.eventFailures++;

@@ -1,4 +1,5 @@
 import type { FilterOptions } from './filters.ts';
+import type { IndexAccess } from './index-options.ts';
 
 /** Options of `controller.on('event', ...)`. */
 export interface EventOptions<T = unknown> extends FilterOptions<T> {
@@ -14,7 +15,7 @@ export interface EventOptions<T = unknown> extends FilterOptions<T> {
 }
 
 /** What an event handler is called with. Frozen, like all that it says. */
-export interface EventContext<T = unknown> {
+export interface EventContext<T = unknown> extends IndexAccess {
   /**
    * `added`: the first state of this uid that the process knows, also where it is from a list; `modified`: a newer one;
    * `deleted`: the uid is gone, and the rest is its last known state.

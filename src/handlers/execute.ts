@@ -160,7 +160,7 @@ function begin({ deps, state, memory, snapshot, job, forced }: Execution, isAtte
 }
 
 function factsOf(
-  { memory, snapshot, job }: Execution,
+  { deps, memory, snapshot, job }: Execution,
   view: unknown,
   attempt: Attempt,
   signal: AbortSignal,
@@ -180,6 +180,7 @@ function factsOf(
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
     signal,
     patches,
+    index: deps.index,
   };
 }
 

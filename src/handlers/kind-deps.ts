@@ -13,9 +13,11 @@ export interface KindStats {
   readonly daemons: number;
   /** Daemons that did not end in time after their signal. */
   readonly daemonsAbandoned: number;
+  /** Objects that are left out of an index since it is full, of all indexes. */
+  readonly omitted: number;
 }
 
-export type KindCounters = { -readonly [name in Exclude<keyof KindStats, 'daemons'>]: number };
+export type KindCounters = { -readonly [name in Exclude<keyof KindStats, 'daemons' | 'omitted'>]: number };
 
 export function noKindCounts(): KindCounters {
   return { events: 0, eventsDropped: 0, eventFailures: 0, daemonsAbandoned: 0 };

@@ -2,6 +2,8 @@ import { checkObject } from './checks.ts';
 import type { HandlerFunction } from './context.ts';
 import { EventHandlers } from './event-handlers.ts';
 import type { EventFunction, EventOptions } from './event-options.ts';
+import type { IndexFunction, IndexOptions, ObjectIndex } from './index-options.ts';
+import { Indexes } from './indexes.ts';
 import type { KindDeps, KindStats } from './kind-deps.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { HandlerOptions } from './options.ts';
@@ -21,6 +23,7 @@ export interface KindTable<T = unknown> {
   readonly event: Kind<EventOptions<T>, EventFunction<T>>;
   readonly timer: Kind<TimerOptions<T>, TimerFunction<T>>;
   readonly daemon: Kind<DaemonOptions<T>, DaemonFunction<T>>;
+  readonly index: Kind<IndexOptions<T>, IndexFunction<T>>;
 }
 
 interface Kind<O, F> {
@@ -38,6 +41,7 @@ export class Kinds {
   readonly #deps: KindDeps;
   readonly #registry: Registry;
   readonly #events: EventHandlers;
+  readonly #indexes: Indexes;
   readonly #spawning: Spawning;
   readonly #seen = new Map<string, Snapshot>();
 
@@ -46,10 +50,11 @@ export class Kinds {
     this.#deps = deps;
     this.#events = new EventHandlers(deps);
     this.#spawning = new Spawning(deps);
+    this.#indexes = new Indexes(deps.logger);
   }
 
   get stats(): KindStats {
-    return { ...this.#deps.kindCounters, daemons: this.#spawning.running };
+    return { ...this.#deps.kindCounters, daemons: this.#spawning.running, omitted: this.#indexes.omitted };
   }
 
   /** Registers a handler of any kind. The kind says of which form the rest is, and each form is checked. */
@@ -72,8 +77,14 @@ export class Kinds {
     if (before === newest) return;
     if (newest === undefined) this.#seen.delete(name);
     else this.#seen.set(name, newest);
+    // Whoever is called next finds this state in the indexes.
+    this.#indexes.observe(name, newest);
     this.#spawning.observe(name, newest);
     this.#events.observe(before, newest);
+  }
+
+  index<V>(id: string): ObjectIndex<V> {
+    return this.#indexes.get(id);
   }
 
   /** The turn of an object: to be called when no call for it is going on. */
@@ -109,6 +120,9 @@ export class Kinds {
       case 'event':
         return (action, options, fn) =>
           this.#events.add(action, options as EventOptions<never>, fn as EventFunction<never>);
+      case 'index':
+        return (action, options, fn) =>
+          this.#indexes.add(action, options as IndexOptions<never>, fn as IndexFunction<never>);
       case 'timer':
         return (action, options, fn) =>
           this.#spawning.add(

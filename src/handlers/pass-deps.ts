@@ -4,6 +4,7 @@ import { UnsupportedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource, SourcePatch, SourcePatchResult } from '../types/source.ts';
+import type { IndexAccess } from './index-options.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { ProgressStore } from './progress.ts';
@@ -50,6 +51,8 @@ export interface PassDeps {
   readonly stopped: AbortSignal;
   /** Reads and patches of the source that are going on: aborted together with `stopped`. At most one for each running pass. */
   readonly reads: Set<AbortController>;
+  /** The indexes of the controller, for those who are called. */
+  readonly index: IndexAccess['index'];
   /** A daemon of this uid has not ended: the object stays until it has (A23'). */
   readonly isOccupied: (name: string, uid: string) => boolean;
   /** A new id for each write, different in each process. */

@@ -27,6 +27,7 @@ export async function runDaemon(
   const { signal } = call;
   const context = new DaemonCall(handler.id, object.newest, spawn.failures, signal, {
     newest: () => object.newest,
+    index: deps.index,
     write:
       source.patch === undefined
         ? undefined

@@ -30,7 +30,7 @@ export async function runTimer(
   counters.calls++;
   const collector = new PatchCollector(handler.id, source.patch !== undefined);
   const called = await call.run(
-    () => handler.fn(new TimerCall(snapshot, spawn.failures, call.signal, collector)),
+    () => handler.fn(new TimerCall(snapshot, spawn.failures, call.signal, collector, deps.index)),
     handler.timeoutMs,
     clock,
   );

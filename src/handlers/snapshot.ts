@@ -73,6 +73,11 @@ export class Snapshot {
     return this.#guard(id, () => filter === undefined || filter(this.object)) ?? false;
   }
 
+  /** What a pure function of this handler says about the state; `undefined` where it throws, which is told (A20'). */
+  ask<R>(id: string, look: () => R): R | undefined {
+    return this.#guard(id, look);
+  }
+
   /** What a handler sees; `undefined` if the object is not for it. */
   viewOf(handler: Viewed): View | undefined {
     if (this.#views.has(handler.id)) return this.#views.get(handler.id);

@@ -2,6 +2,7 @@ import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
 import type { Patch } from '../types/patch.ts';
 import type { PatchOptions } from './context.ts';
 import { handOut } from './freeze.ts';
+import type { IndexAccess, ObjectIndex } from './index-options.ts';
 import { checkParts } from './parts.ts';
 import { checkPatch } from './patch.ts';
 import { PATCHES_MAX, type PatchCollector } from './patch-collector.ts';
@@ -18,8 +19,15 @@ export class TimerCall implements TimerContext {
   readonly attempt: number;
   readonly signal: AbortSignal;
   readonly #patches: PatchCollector;
+  readonly #index: IndexAccess['index'];
 
-  constructor(snapshot: Snapshot, attempt: number, signal: AbortSignal, patches: PatchCollector) {
+  constructor(
+    snapshot: Snapshot,
+    attempt: number,
+    signal: AbortSignal,
+    patches: PatchCollector,
+    index: IndexAccess['index'],
+  ) {
     this.object = snapshot.object;
     this.uid = snapshot.uid;
     this.name = snapshot.name;
@@ -27,16 +35,21 @@ export class TimerCall implements TimerContext {
     this.attempt = attempt;
     this.signal = signal;
     this.#patches = patches;
+    this.#index = index;
     Object.freeze(this);
   }
 
   patch(patch: Patch, options: PatchOptions = {}): void {
     this.#patches.add(patch, options);
   }
+
+  index<V = unknown>(id: string): ObjectIndex<V> {
+    return this.#index(id);
+  }
 }
 
 /** What the context of a daemon needs of its controller. */
-export interface DaemonSeams {
+export interface DaemonSeams extends IndexAccess {
   /** The newest state of the daemon's uid that is known. */
   readonly newest: () => Snapshot;
   /** `undefined` if the source takes no patches. */
@@ -73,6 +86,10 @@ export class DaemonCall implements DaemonContext {
 
   get resourceVersion(): string {
     return this.#seams.newest().resourceVersion;
+  }
+
+  index<V = unknown>(id: string): ObjectIndex<V> {
+    return this.#seams.index(id);
   }
 
   patch(patch: Patch): Promise<void> {

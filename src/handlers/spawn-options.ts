@@ -2,6 +2,7 @@ import type { BackoffOptions } from '../queue/backoff.ts';
 import type { Patch } from '../types/patch.ts';
 import type { CallContext } from './context.ts';
 import type { FilterOptions } from './filters.ts';
+import type { IndexAccess } from './index-options.ts';
 
 /** What timers and daemons have in common. */
 export interface SpawnOptions<T = unknown> extends FilterOptions<T> {
@@ -46,7 +47,7 @@ export interface DaemonOptions<T = unknown> extends SpawnOptions<T> {
 
 /** What a call of a timer is told. Frozen. */
 export interface TimerContext<T = unknown>
-  extends Pick<CallContext<T>, 'object' | 'uid' | 'name' | 'resourceVersion' | 'attempt' | 'patch'> {
+  extends Pick<CallContext<T>, 'object' | 'uid' | 'name' | 'resourceVersion' | 'attempt' | 'patch' | 'index'> {
   /** Aborts on timeout, when the object goes, is on its way out or out of scope, and when the controller stops. */
   readonly signal: AbortSignal;
 }
@@ -55,7 +56,7 @@ export interface TimerContext<T = unknown>
 export type TimerFunction<T = unknown> = (context: TimerContext<T>) => Promise<void> | void;
 
 /** What a call of a daemon is told. */
-export interface DaemonContext<T = unknown> {
+export interface DaemonContext<T = unknown> extends IndexAccess {
   /** The newest state of its object that is known, each time it is asked; the last one, when the object is gone. */
   readonly object: T;
   readonly uid: string;
