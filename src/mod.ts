@@ -33,6 +33,7 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
 }
 
 export type { EssenceHasher, EssenceHasherOptions } from './core/essence-hasher.ts';
+export type { ActivityContext, ActivityFunction, ActivityOptions } from './handlers/activities.ts';
 export type {
   CallContext,
   HandlerContext,

@@ -57,6 +57,7 @@ export function checkAttempts(action: string, { retries, timeoutMs }: AttemptOpt
 
 const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'backoff',
+  'cleanupMs',
   'clock',
   'concurrency',
   'drainMs',
@@ -84,7 +85,7 @@ const SEAMS = {
 export function checkController<T>(options: ControllerOptions<T>): void {
   const action = 'create a controller';
   checkNames(action, options, CONTROLLER_NAMES);
-  const { essence, view, policy, concurrency, drainMs } = options;
+  const { essence, view, policy, concurrency, drainMs, cleanupMs } = options;
   for (const [name, methods] of Object.entries(SEAMS)) {
     const seam: unknown = Reflect.get(options, name);
     if (seam !== undefined || name === 'source') checkMethods(action, name, seam, methods);
@@ -115,7 +116,9 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
     throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
   }
-  if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0)) {
-    throw new RangeError(`Cannot ${action}: drainMs must be at least 0, got ${drainMs}`);
+  for (const [name, value] of Object.entries({ drainMs, cleanupMs })) {
+    if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
+      throw new RangeError(`Cannot ${action}: ${name} must be at least 0, got ${value}`);
+    }
   }
 }

@@ -58,7 +58,8 @@ export interface Controller<T = unknown> extends IndexAccess {
   on<K extends keyof KindTable>(kind: K, options: KindTable<T>[K]['options'], fn: KindTable<T>[K]['fn']): void;
   /**
    * Works until the signal aborts, then drains: running calls get the abort, their outcomes are still recorded, and
-   * after `drainMs` at the latest it resolves. Call once. Rejects, drained as well, when the source fails for good.
+   * after `drainMs` at the latest it resolves, or `cleanupMs` later if there are cleanups. Call once. Rejects, drained as
+   * well, when the source fails for good, and with what a startup threw that failed for good, before anything else is called.
    */
   run(options: SignalOptions): Promise<void>;
   /**
@@ -222,6 +223,8 @@ class ObjectController<T> implements Controller<T> {
     this.#kinds = new Kinds(this.#registry, {
       ...this.#deps,
       concurrency: options.concurrency ?? 16,
+      drainMs: this.#drainMs,
+      cleanupMs: options.cleanupMs ?? 5000,
       defaultBackoff,
       canHold,
       kindCounters: noKindCounts(),
@@ -247,13 +250,17 @@ class ObjectController<T> implements Controller<T> {
     const stop = (): void => this.#stopping.abort(signal?.reason);
     if (signal?.aborted === true) stop();
     signal?.addEventListener('abort', stop);
+    let isStarted = false;
     try {
+      isStarted = await this.#kinds.startup();
+      if (!isStarted) return;
       const { source, random, clock } = this.#deps;
       const informer = { source, table: this.#table, clock, random, backoff: RELIST_BACKOFF, logger: this.#logger };
       await inform({ ...informer, onList: (list) => this.#onList(list) }, this.#stopping.signal);
     } finally {
       signal?.removeEventListener('abort', stop);
       await this.#drain();
+      if (isStarted) await this.#kinds.cleanup();
     }
   }
 

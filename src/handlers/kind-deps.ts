@@ -29,6 +29,9 @@ export interface KindDeps extends PassDeps {
   /** Of handlers that have none of their own. */
   readonly defaultBackoff: Backoff;
   readonly kindCounters: KindCounters;
+  /** How long startups are waited for after the stop, and cleanups at all, in ms. */
+  readonly drainMs: number;
+  readonly cleanupMs: number;
   /** Objects of the source have finalizers that can be set. */
   readonly canHold: boolean;
   /** Has an object put in line for a turn. */

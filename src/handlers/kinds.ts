@@ -1,3 +1,4 @@
+import { Activities, type ActivityFunction, type ActivityOptions } from './activities.ts';
 import { checkObject } from './checks.ts';
 import type { HandlerFunction } from './context.ts';
 import { EventHandlers } from './event-handlers.ts';
@@ -24,6 +25,8 @@ export interface KindTable<T = unknown> {
   readonly timer: Kind<TimerOptions<T>, TimerFunction<T>>;
   readonly daemon: Kind<DaemonOptions<T>, DaemonFunction<T>>;
   readonly index: Kind<IndexOptions<T>, IndexFunction<T>>;
+  readonly startup: Kind<ActivityOptions, ActivityFunction>;
+  readonly cleanup: Kind<ActivityOptions, ActivityFunction>;
 }
 
 interface Kind<O, F> {
@@ -42,6 +45,7 @@ export class Kinds {
   readonly #registry: Registry;
   readonly #events: EventHandlers;
   readonly #indexes: Indexes;
+  readonly #activities: Activities;
   readonly #spawning: Spawning;
   readonly #seen = new Map<string, Snapshot>();
 
@@ -51,6 +55,7 @@ export class Kinds {
     this.#events = new EventHandlers(deps);
     this.#spawning = new Spawning(deps);
     this.#indexes = new Indexes(deps.logger);
+    this.#activities = new Activities(deps);
   }
 
   get stats(): KindStats {
@@ -69,6 +74,16 @@ export class Kinds {
     this.#registry.check(action, options, fn);
     add(action, options, fn);
     this.#registry.take(options.id);
+  }
+
+  /** Before the first list: `false` if the stop came first. Rejects where one has failed for good. */
+  startup(): Promise<boolean> {
+    return this.#activities.startup();
+  }
+
+  /** After everything else has ended. */
+  cleanup(): Promise<void> {
+    return this.#activities.cleanup();
   }
 
   /** Told of the newest state of a name whenever that is another one, `undefined` if nothing lives under it. */
@@ -133,6 +148,10 @@ export class Kinds {
           this.#spawning.add(
             daemonOf(action, options as DaemonOptions<never>, fn as DaemonFunction<never>, defaultBackoff),
           );
+      case 'startup':
+      case 'cleanup':
+        return (action, options, fn) =>
+          this.#activities.add(kind, action, options as ActivityOptions, fn as ActivityFunction);
       default:
         return undefined;
     }

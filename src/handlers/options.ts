@@ -53,6 +53,8 @@ export interface ControllerOptions<T = unknown> {
   readonly recordTtlMs?: number;
   /** How long `run` waits for running calls, and for a sweep of progress, after its signal, in ms. @default 5000 */
   readonly drainMs?: number;
+  /** How long `run` waits for `cleanup` handlers, after the drain, in ms. @default 5000 */
+  readonly cleanupMs?: number;
   /** @default the platform's clock */
   readonly clock?: Clock;
   /**
