@@ -35,6 +35,7 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
 
 export type { EssenceHasher } from './core/essence-hasher.ts';
 export type { EssenceHasherOptions, EssenceList, EssenceRuleOptions, UnmatchedRule } from './core/essence-options.ts';
+export type { ActivityContext, ActivityFunction, ActivityOptions } from './handlers/activities.ts';
 export type {
   CallContext,
   HandlerContext,
@@ -50,11 +51,31 @@ export type { BreakerStatus } from './handlers/breaker.ts';
 export { type Controller, createController } from './handlers/controller.ts';
 export type { ControllerStats } from './handlers/controller-stats.ts';
 export type { Difference } from './handlers/diff.ts';
+export type { EventContext, EventFunction, EventOptions } from './handlers/event-options.ts';
+export {
+  ABSENT,
+  type ChangeFilterOptions,
+  type FilterOptions,
+  type LabelFilter,
+  PRESENT,
+  type ValueFilter,
+} from './handlers/filters.ts';
+export type {
+  IndexAccess,
+  IndexEntries,
+  IndexFacts,
+  IndexFunction,
+  IndexKey,
+  IndexOptions,
+  ObjectIndex,
+} from './handlers/index-options.ts';
 export type { Explanation, HandlerExplanation, Reason } from './handlers/explain.ts';
 export type { DurationStats, HandlerStats } from './handlers/handler-metrics.ts';
 export { type DiffJsonOptions, diffJson } from './handlers/json-diff.ts';
 export { mergePatchOf } from './handlers/merge-diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
+export type { KindStats } from './handlers/kind-deps.ts';
+export type { KindTable } from './handlers/kinds.ts';
 export type { Loop } from './handlers/loop-guard.ts';
 export type { BreakerOptions, ControllerOptions, HandlerOptions, RateLimitOptions } from './handlers/options.ts';
 export {
@@ -74,6 +95,15 @@ export type {
 } from './handlers/record.ts';
 export type { HandlerKind } from './handlers/registry.ts';
 export type { AttemptOptions, SubOptions } from './handlers/sub-options.ts';
+export type {
+  DaemonContext,
+  DaemonFunction,
+  DaemonOptions,
+  SpawnOptions,
+  TimerContext,
+  TimerFunction,
+  TimerOptions,
+} from './handlers/spawn-options.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export { createContentionTracker } from './lease/contention-tracker.ts';
 export { createWriterLeaseGroups } from './lease/writer-groups.ts';

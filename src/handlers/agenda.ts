@@ -1,7 +1,7 @@
 import { Heap } from '../queue/heap.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { DueJobs } from './due-jobs.ts';
-import { isDone, isPlannedAt, type Job } from './jobs.ts';
+import { isBarred, isDone, isPlannedAt, type Job } from './jobs.ts';
 import { type HandlerRecord, subRecordId, type Wait } from './record.ts';
 import type { Handler } from './registry.ts';
 import { retirementTurn } from './retirement-turn.ts';
@@ -230,8 +230,15 @@ export class Agenda {
   /** When a job may run; `undefined` if it need not. */
   #wakeOfJob(job: Job, doc: DocumentVersion): number | undefined {
     const record = doc.record(job.id);
-    return isDone(job, record) ? undefined : this.#wakeOf(job.id, waitOf(job, record));
+    if (isDone(job, record)) return undefined;
+    if (isOwn(job) && isBarred(job.handler, doc, this.snapshot)) return undefined;
+    return this.#wakeOf(job.id, waitOf(job, record));
   }
+}
+
+/** A call of the handler itself. */
+function isOwn({ entry, retires }: Job): boolean {
+  return entry === undefined && !retires;
 }
 
 function waitOf(job: Job, record: HandlerRecord | undefined): Wait | undefined {

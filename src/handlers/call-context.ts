@@ -2,6 +2,7 @@ import type { Patch } from '../types/patch.ts';
 import type { CallContext, HandlerContext, PatchOptions, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
+import type { IndexAccess, ObjectIndex } from './index-options.ts';
 import type { Parent } from './parent.ts';
 import type { PatchCollector } from './patch-collector.ts';
 import { type BuiltPlan, PlanBuilder } from './plan-builder.ts';
@@ -27,6 +28,7 @@ class Call implements CallContext {
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
   readonly #patches: PatchCollector;
+  readonly #index: IndexAccess['index'];
   #diff: readonly Difference[] | undefined;
 
   constructor(facts: CallFacts) {
@@ -41,6 +43,7 @@ class Call implements CallContext {
     this.idempotencyKey = facts.idempotencyKey;
     this.signal = facts.signal;
     this.#patches = facts.patches;
+    this.#index = facts.index;
   }
 
   get diff(): readonly Difference[] {
@@ -50,6 +53,10 @@ class Call implements CallContext {
 
   patch(patch: Patch, options: PatchOptions = {}): void {
     this.#patches.add(patch, options);
+  }
+
+  index<V = unknown>(id: string): ObjectIndex<V> {
+    return this.#index(id);
   }
 }
 

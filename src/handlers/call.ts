@@ -1,8 +1,8 @@
 import type { Clock } from '../types/clock.ts';
-import { TemporaryError } from '../types/errors.ts';
 import { isSameJob, type Job } from './jobs.ts';
 import type { CallResult } from './outcome.ts';
 import type { Snapshot } from './snapshot.ts';
+import { TimedCall } from './timed-call.ts';
 
 /** Told of the beginning and the end of a call; of the end once, however it ends. */
 export interface CallHooks {
@@ -19,17 +19,15 @@ export interface CallHooks {
  *   state on purpose, and not twice running for one handler: a handler that obeys its signal would otherwise never
  *   finish under edits faster than itself.
  */
-export class RunningCall {
+export class RunningCall extends TimedCall {
   readonly #job: Job;
   readonly #snapshot: Snapshot;
   readonly #supersedable: boolean;
   readonly #hooks: CallHooks;
-  readonly #controller = new AbortController();
   #superseded = false;
-  #isLate = false;
-  #cancelTimeout: () => void = () => {};
 
   constructor(job: Job, snapshot: Snapshot, supersedable: boolean, hooks: CallHooks) {
+    super(job.id);
     this.#job = job;
     this.#snapshot = snapshot;
     this.#supersedable = supersedable;
@@ -41,18 +39,9 @@ export class RunningCall {
     return this.#job.id;
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   /** Whether the abort was for newer input. */
   get superseded(): boolean {
     return this.#superseded;
-  }
-
-  /** Whether it took too long. */
-  get isLate(): boolean {
-    return this.#isLate;
   }
 
   /** Told of every newer state; `undefined` if the object is gone. */
@@ -67,52 +56,12 @@ export class RunningCall {
     }
   }
 
-  /** The first reason stays: a call that is outdated and then takes too long has failed, but its signal says "outdated". */
-  abort(reason: unknown): void {
-    this.#controller.abort(reason);
+  /** As any call; rejects only where a hook throws. */
+  override async run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
+    this.#hooks.begun();
+    const startMs = clock.now();
+    const result = await super.run(fn, timeoutMs, clock);
+    this.#hooks.ended(clock.now() - startMs, this.isLate);
+    return result;
   }
-
-  /** Nobody waits for the end of the call any more: its timeout, which could hold up a process, is given up. */
-  abandon(): void {
-    this.#cancelTimeout();
-  }
-
-  /**
-   * Runs user code to its end or its timeout, whichever is first. Never rejects, unless a hook throws. What the code does after the timeout
-   * has no effect on the result, and a rejection then is not unhandled.
-   */
-  run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
-    return new Promise((resolve) => {
-      this.#hooks.begun();
-      const startMs = clock.now();
-      let hasEnded = false;
-      const finish = (result: CallResult): void => {
-        if (!hasEnded) this.#hooks.ended(clock.now() - startMs, this.#isLate);
-        hasEnded = true;
-        resolve(result);
-      };
-      const fail = (error: unknown, aborted: boolean): void => finish({ ok: false, error, aborted });
-      if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) {
-        this.#cancelTimeout = clock.after(timeoutMs, () => {
-          const error = new TemporaryError(`Cannot finish "${this.#job.id}": no result after ${timeoutMs} ms`);
-          this.#isLate = true;
-          fail(error, false);
-          this.abort(error);
-        });
-      }
-      const end = (settle: () => void): void => {
-        this.#cancelTimeout();
-        settle();
-      };
-      callAsync(fn).then(
-        () => end(() => finish({ ok: true })),
-        (error: unknown) => end(() => fail(error, this.signal.aborted)),
-      );
-    });
-  }
-}
-
-/** Turns a throw of a plain function into a rejection. */
-async function callAsync(fn: () => Promise<void> | void): Promise<void> {
-  await fn();
 }

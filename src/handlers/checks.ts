@@ -5,13 +5,17 @@ import type { AttemptOptions } from './sub-options.ts';
 /** Longest id of a handler or sub-handler, in UTF-16 units. */
 export const ID_LENGTH_MAX = 253;
 
-/** Refuses options that are no object or have a name too many: what is misspelt would be ignored otherwise. */
-export function checkNames(action: string, options: unknown, names: readonly string[]): void {
+export function checkObject(action: string, options: unknown): asserts options is object {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(
       `Cannot ${action}: the options are ${options === null ? 'null' : typeof options}, not an object`,
     );
   }
+}
+
+/** Refuses options that are no object or have a name too many: what is misspelt would be ignored otherwise. */
+export function checkNames(action: string, options: unknown, names: readonly string[]): void {
+  checkObject(action, options);
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) throw new TypeError(`Cannot ${action}: unknown option ${name}`);
   }
@@ -61,6 +65,7 @@ const CONTROLLER_NAMES: readonly (keyof ControllerOptions)[] = [
   'ageingMs',
   'backoff',
   'breaker',
+  'cleanupMs',
   'clock',
   'concurrency',
   'drainMs',
@@ -93,7 +98,7 @@ const SEAMS = {
 export function checkController<T>(options: ControllerOptions<T>): void {
   const action = 'create a controller';
   checkNames(action, options, CONTROLLER_NAMES);
-  const { essence, view, policy, drainMs } = options;
+  const { essence, view, policy, drainMs, cleanupMs } = options;
   for (const [name, methods] of Object.entries(SEAMS)) {
     const seam: unknown = Reflect.get(options, name);
     if (seam !== undefined || name === 'source') checkMethods(action, name, seam, methods);
@@ -135,8 +140,10 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
     throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
   }
-  if (drainMs !== undefined && !(typeof drainMs === 'number' && drainMs >= 0)) {
-    throw new RangeError(`Cannot ${action}: drainMs must be at least 0, got ${drainMs}`);
+  for (const [name, value] of Object.entries({ drainMs, cleanupMs })) {
+    if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
+      throw new RangeError(`Cannot ${action}: ${name} must be at least 0, got ${value}`);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
-import { isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
+import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -134,7 +134,8 @@ function isWanted(
   if (isOlder(deps, snapshot, doc)) return false;
   if (!forced && !isSameJob(job, newest)) return false;
   if (isDone(job, doc.record(job.id))) return false;
-  return job.retires ? mayRetire(doc, job, snapshot) : isPlanned(job, doc);
+  if (job.retires) return mayRetire(doc, job, snapshot);
+  return job.entry === undefined ? !isBarred(job.handler, doc, snapshot) : isPlanned(job, doc);
 }
 
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */

@@ -1,5 +1,6 @@
 import type { Patch } from '../types/patch.ts';
 import type { Difference } from './diff.ts';
+import type { IndexAccess } from './index-options.ts';
 import type { SubOptions } from './sub-options.ts';
 
 /** Returning is success; for the other ends see `TemporaryError` and `PermanentError`. */
@@ -11,7 +12,7 @@ export type SubFunction<T = unknown> = (context: SubContext<T>) => Promise<void>
 export type RetireFunction<T = unknown> = (context: RetireContext<T>) => Promise<void> | void;
 
 /** What every call is told. All of it belongs to one state of the object, and is frozen; bytes in it are the call's own. */
-export interface CallContext<T = unknown> {
+export interface CallContext<T = unknown> extends IndexAccess {
   /** The whole object, as of `resourceVersion`. Parts outside the handler's view may be older than the newest state. */
   readonly object: T;
   readonly uid: string;
@@ -129,7 +130,7 @@ export interface SubContext<T = unknown> extends ParentContext<T> {
 export interface RetireContext<T = unknown>
   extends Pick<
     CallContext<T>,
-    'object' | 'uid' | 'name' | 'resourceVersion' | 'attempt' | 'idempotencyKey' | 'signal'
+    'object' | 'uid' | 'name' | 'resourceVersion' | 'attempt' | 'idempotencyKey' | 'signal' | 'index'
   > {
   /** Of the sub, as it was registered. */
   readonly id: string;

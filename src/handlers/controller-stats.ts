@@ -1,7 +1,8 @@
+import type { KindStats } from './kind-deps.ts';
 import type { Counters } from './pass-deps.ts';
 
 /** Figures of the moment, and counts since the start. */
-export interface ControllerStats {
+export interface ControllerStats extends KindStats {
   /** Objects known. */
   readonly objects: number;
   /** Objects in line for a pass. */

@@ -16,22 +16,24 @@ import { Admission } from './admission.ts';
 import { BackPressure } from './back-pressure.ts';
 import { type Breakers, breakersBy } from './breaker.ts';
 import { checkController } from './checks.ts';
-import type { HandlerFunction } from './context.ts';
 import { type ControllerStats, freshCounters } from './controller-stats.ts';
 import { errorText } from './error-text.ts';
 import { type Explanation, explain } from './explain.ts';
 import { HandlerMetrics, type HandlerStats } from './handler-metrics.ts';
 import { handlerStats } from './handler-stats.ts';
 import { IdleWaiters } from './idle-waiters.ts';
+import type { IndexAccess, ObjectIndex } from './index-options.ts';
 import { inform } from './informer.ts';
 import { inspect, type ObjectStatus } from './inspect.ts';
+import { noKindCounts } from './kind-deps.ts';
+import { Kinds, type KindTable } from './kinds.ts';
 import { ObjectTable } from './object-table.ts';
 import type { ControllerOptions, HandlerOptions } from './options.ts';
 import { runPass } from './pass.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
 import { priorityBy } from './priority.ts';
 import { createMemoryProgress } from './progress.ts';
-import { type HandlerKind, Registry } from './registry.ts';
+import { Registry } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import { Sweeper } from './sweeper.ts';
 import { defaultViewBy, essenceIdOf, reviewBy } from './view.ts';
@@ -45,10 +47,10 @@ import { defaultViewBy, essenceIdOf, reviewBy } from './view.ts';
  * - At least once: a crash between an effect and its record repeats the call, under the same `ctx.idempotencyKey`.
  * - Not promised: order among objects; a call for every state; that no other process calls the same handler.
  */
-export interface Controller<T = unknown> {
+export interface Controller<T = unknown> extends IndexAccess {
   /**
    * Registers a handler, before `run`. `change` is called for the first state of an object and for every change of what
-   * the handler sees.
+   * the handler sees, `event` for every state; for the other kinds see {@link KindTable}.
    *
    * @example
    * ```ts
@@ -66,10 +68,11 @@ export interface Controller<T = unknown> {
    * @throws RangeError for retries, timeouts or backoff out of range.
    * @throws UnsupportedError for any other kind, and for `delete` and `retire` where the source has no finalizers.
    */
-  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void;
+  on<K extends keyof KindTable>(kind: K, options: KindTable<T>[K]['options'], fn: KindTable<T>[K]['fn']): void;
   /**
    * Works until the signal aborts, then drains: running calls get the abort, their outcomes are still recorded, and
-   * after `drainMs` at the latest it resolves. Call once. Rejects, drained as well, when the source fails for good.
+   * after `drainMs` at the latest it resolves, or `cleanupMs` later if there are cleanups. Call once. Rejects, drained as
+   * well, when the source fails for good, and with what a startup threw that failed for good, before anything else is called.
    */
   run(options: SignalOptions): Promise<void>;
   /**
@@ -150,6 +153,7 @@ class ObjectController<T> implements Controller<T> {
   readonly #pacer: Pacer;
   readonly #deps: PassDeps;
   readonly #sweeper: Sweeper;
+  readonly #kinds: Kinds;
   readonly #stopping = new AbortController();
   readonly #stopped = new AbortController();
   readonly #counters: Counters = freshCounters();
@@ -169,11 +173,9 @@ class ObjectController<T> implements Controller<T> {
     const random = options.random ?? systemRandom;
     const { source } = options;
     const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
-    this.#registry = new Registry(
-      resolveBackoff(options.backoff),
-      source.hasFinalizers === true && source.patch !== undefined,
-      essenceIdOf(options.essence),
-    );
+    const canHold = source.hasFinalizers === true && source.patch !== undefined;
+    const defaultBackoff = resolveBackoff(options.backoff);
+    this.#registry = new Registry(defaultBackoff, canHold, essenceIdOf(options.essence));
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
       {
@@ -221,6 +223,16 @@ class ObjectController<T> implements Controller<T> {
       },
     });
     this.#deps = this.#passDeps(options, random, process);
+    this.#kinds = new Kinds(this.#registry, {
+      ...this.#deps,
+      concurrency: options.concurrency ?? 16,
+      drainMs: this.#drainMs,
+      cleanupMs: options.cleanupMs ?? 5000,
+      defaultBackoff,
+      canHold,
+      kindCounters: noKindCounts(),
+      notify: (name) => this.#queue.notify(name),
+    });
     this.#sweeper = new Sweeper({
       progress: this.#deps.progress,
       source,
@@ -230,11 +242,13 @@ class ObjectController<T> implements Controller<T> {
     });
   }
 
-  on(kind: HandlerKind, options: HandlerOptions<T>, fn: HandlerFunction<T>): void {
+  on<K extends keyof KindTable>(kind: K, options: KindTable<T>[K]['options'], fn: KindTable<T>[K]['fn']): void {
     if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
-    this.#registry.add(kind, options, fn);
+    this.#kinds.add(kind, options, fn);
+    if (!this.#registry.ids.has(options.id)) return;
+    const { concurrency = Number.POSITIVE_INFINITY } = options as HandlerOptions<T>;
     this.#metrics.set(options.id, new HandlerMetrics());
-    this.#admission.limit(options.id, options.concurrency ?? Number.POSITIVE_INFINITY);
+    this.#admission.limit(options.id, concurrency);
   }
 
   async run({ signal }: SignalOptions): Promise<void> {
@@ -243,7 +257,10 @@ class ObjectController<T> implements Controller<T> {
     const stop = (): void => this.#stopping.abort(signal?.reason);
     if (signal?.aborted === true) stop();
     signal?.addEventListener('abort', stop);
+    let isStarted = false;
     try {
+      isStarted = await this.#kinds.startup();
+      if (!isStarted) return;
       const { source, random, clock } = this.#deps;
       const { pressure, table, logger } = { pressure: this.#pressure, table: this.#table, logger: this.#logger };
       const informer = { source, table, clock, random, backoff: RELIST_BACKOFF, logger, pressure };
@@ -251,6 +268,7 @@ class ObjectController<T> implements Controller<T> {
     } finally {
       signal?.removeEventListener('abort', stop);
       await this.#drain();
+      if (isStarted) await this.#kinds.cleanup();
     }
   }
 
@@ -297,11 +315,16 @@ class ObjectController<T> implements Controller<T> {
       openBreakers: this.#breakers?.open.size ?? 0,
       breakerTrips: this.#breakers?.trips ?? 0,
       ...this.#counters,
+      ...this.#kinds.stats,
     };
   }
 
   handlerStats(): Readonly<Record<string, HandlerStats>> {
     return handlerStats(this.#metrics, this.#table.states(), this.#clock.now());
+  }
+
+  index<V = unknown>(id: string): ObjectIndex<V> {
+    return this.#kinds.index(id);
   }
 
   #passDeps(options: ControllerOptions<T>, random: Random, process: string): PassDeps {
@@ -329,6 +352,8 @@ class ObjectController<T> implements Controller<T> {
       stopping: this.#stopping.signal,
       stopped: this.#stopped.signal,
       reads: new Set(),
+      index: (id) => this.#kinds.index(id),
+      isOccupied: (name, uid) => this.#kinds.isOccupied(name, uid),
       nextWriteId: () => `${process}-${++writes}`,
     };
   }
@@ -347,12 +372,18 @@ class ObjectController<T> implements Controller<T> {
   #changed(name: string): void {
     const state = this.#table.get(name);
     if (state !== undefined) state.unseenSinceMs ??= this.#clock.now();
+    this.#kinds.observe(name, state?.newest);
     this.#queue.notify(name);
   }
 
-  #pass(name: string): ReturnType<typeof runPass> {
+  async #pass(name: string): ReturnType<typeof runPass> {
     const state = this.#table.get(name);
-    return state === undefined ? Promise.resolve('idle') : runPass(this.#deps, state);
+    if (state === undefined) return 'idle';
+    try {
+      return await runPass(this.#deps, state);
+    } finally {
+      await this.#kinds.turn(state);
+    }
   }
 
   #onList(list: SourceList): void {
@@ -365,18 +396,20 @@ class ObjectController<T> implements Controller<T> {
     const reason = new ClosedError('go on: the controller stops');
     this.#stopping.abort(reason);
     this.#queue.close();
+    this.#kinds.close(reason);
     for (const { running } of this.#table.states()) for (const call of running) call.abort(reason);
     this.#admission.close();
     this.#idle.reject(new ClosedError('wait until the controller is idle'));
     await new Promise<void>((resolve) => {
       const cancel = this.#clock.after(this.#drainMs, resolve);
-      Promise.all([this.#queue.drained(), this.#sweeper.drained()]).then(() => {
+      Promise.all([this.#queue.drained(), this.#kinds.drained(), this.#sweeper.drained()]).then(() => {
         cancel();
         resolve();
       }, resolve);
     });
     this.#stopped.abort(reason);
     for (const read of this.#deps.reads) read.abort(reason);
+    this.#kinds.abandon();
     for (const { running } of this.#table.states()) for (const call of running) call.abandon();
   }
 

@@ -195,7 +195,7 @@ function begin(execution: Execution, isAttempt: boolean): RunningCall {
 }
 
 function factsOf(
-  { memory, snapshot, job }: Execution,
+  { deps, memory, snapshot, job }: Execution,
   view: unknown,
   attempt: Attempt,
   signal: AbortSignal,
@@ -216,6 +216,7 @@ function factsOf(
     signal,
     patches,
     doc: memory.doc,
+    index: deps.index,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { BreakerStatus } from './breaker.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { isComplete, isPlannedAt } from './jobs.ts';
+import { isBarred, isComplete, isPlannedAt } from './jobs.ts';
 import type { Loop, LoopGuard } from './loop-guard.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { Parent } from './parent.ts';
@@ -87,8 +87,9 @@ function statusesOf(
   guard: LoopGuard | undefined,
 ): HandlerStatus[] {
   // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
-  const view = snapshot.deleting === (handler.kind === 'delete') ? snapshot.viewOf(handler) : undefined;
+  const isConcerned = snapshot.deleting === (handler.kind === 'delete');
   const record = doc.record(handler.id);
+  const view = isConcerned && !isIdle(handler, record, doc, snapshot) ? snapshot.viewOf(handler) : undefined;
   const { id } = handler;
   const root = { id, handler, entry: undefined, parent: undefined };
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
@@ -125,6 +126,17 @@ function subStatusesOf(
     const status = statusOf(id, view, record, done, snapshot.faultOf(id), guard?.loopOf(id));
     return [status, ...subStatusesOf(sub, isParent, snapshot, doc, guard)];
   });
+}
+
+/** Not called for this state, whose change it is not for, and not called for it before. */
+function isIdle(
+  handler: Handler,
+  record: HandlerRecord | undefined,
+  doc: DocumentVersion,
+  snapshot: Snapshot,
+): boolean {
+  const digest = snapshot.viewOf(handler)?.digest;
+  return digest !== undefined && !isSettled(record, digest) && isBarred(handler, doc, snapshot);
 }
 
 function retiringStatus(id: string, record: HandlerRecord | undefined): HandlerStatus {

@@ -48,6 +48,24 @@ export function isSettledFor({ kind }: Handler, record: HandlerRecord | undefine
   return isSettled(record, digest) || (kind === 'create' && (record?.done ?? null) !== null);
 }
 
+/**
+ * Whether a handler in scope is not called for a state all the same, since the change to it, from what the handler has last
+ * succeeded on, is none that it is for (A20'). Nothing is recorded of that: a later state is compared with the same success.
+ */
+export function isBarred(handler: Handler, doc: DocumentVersion, snapshot: Snapshot): boolean {
+  if (handler.changes === undefined) return false;
+  const view = snapshot.viewOf(handler);
+  if (view === undefined) return false;
+  const record = doc.record(handler.id);
+  const done = record?.done ?? null;
+  const opened = record?.attempt?.digest ?? done;
+  const handled = {
+    base: done === null ? undefined : { value: doc.baseOf(record) },
+    isBetween: opened !== done && opened !== view.digest,
+  };
+  return !snapshot.isChangeFor(handler, handled, view);
+}
+
 /** Whether a job found on one state is the same job on another: same scope, same digest, same plan (A10'). */
 export function isSameJob(job: Job, other: Snapshot): boolean {
   if (!job.retires) return isSameInput(job, other);

@@ -5,6 +5,7 @@ import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource } from '../types/source.ts';
 import type { RetireFunction } from './context.ts';
+import type { ChangeFilterOptions, FilterOptions, ValueFilter } from './filters.ts';
 import type { ProgressStore } from './progress.ts';
 import type { AttemptOptions } from './sub-options.ts';
 
@@ -92,6 +93,8 @@ export interface ControllerOptions<T = unknown> {
   readonly recordTtlMs?: number;
   /** How long `run` waits for running calls, and for a sweep of progress, after its signal, in ms. @default 5000 */
   readonly drainMs?: number;
+  /** How long `run` waits for `cleanup` handlers, after the drain, in ms. @default 5000 */
+  readonly cleanupMs?: number;
   /** @default the platform's clock */
   readonly clock?: Clock;
   /**
@@ -124,7 +127,7 @@ export interface BreakerOptions {
 }
 
 /** Options of `controller.on`. */
-export interface HandlerOptions<T = unknown> extends AttemptOptions {
+export interface HandlerOptions<T = unknown> extends AttemptOptions, FilterOptions<T>, ChangeFilterOptions {
   /** Names the handler's records: keep it over releases. No `/`. */
   readonly id: string;
   /** Depend on this field only: `'spec.replicas'`, or a JSON pointer where keys have dots. Excludes `select`. */
@@ -134,8 +137,12 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions {
    * Pure. Excludes `field`.
    */
   readonly select?: (object: T) => unknown;
-  /** The handler is for these objects only. Pure, and not async: a promise is a fault. @default all */
-  readonly when?: (object: T) => boolean;
+  /**
+   * What `field` has to be. For `create`, `resume` and `delete` a limit of the scope, like `when`. For `change` and `update`:
+   * either now, or at the last success, so that the handler is told when its object is not like this any more (A20').
+   * @default anything
+   */
+  readonly value?: ValueFilter;
   /** What is left out is as in the controller's. @default the controller's */
   readonly backoff?: BackoffOptions;
   /**

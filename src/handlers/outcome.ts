@@ -24,7 +24,12 @@ export interface RetryPolicy {
  * Judges the end of a call. A `PermanentError` is final, also from an aborted call: it is about the input. Any other
  * error is temporary until the retries are used up.
  */
-export function outcomeOf(result: CallResult, attempt: Attempt, policy: RetryPolicy, random: Random): Outcome {
+export function outcomeOf(
+  result: CallResult,
+  attempt: Pick<Attempt, 'failures'>,
+  policy: RetryPolicy,
+  random: Random,
+): Outcome {
   if (result.ok) return { kind: 'ok' };
   const { error } = result;
   const asks = askedBy(error);

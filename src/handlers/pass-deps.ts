@@ -7,6 +7,7 @@ import type { ObjectSource, SourcePatch, SourcePatchResult } from '../types/sour
 import type { Admission } from './admission.ts';
 import type { Breakers } from './breaker.ts';
 import type { HandlerMetrics } from './handler-metrics.ts';
+import type { IndexAccess } from './index-options.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { ProgressStore } from './progress.ts';
@@ -61,6 +62,10 @@ export interface PassDeps {
   readonly stopped: AbortSignal;
   /** Reads and patches of the source that are going on: aborted together with `stopped`. At most one for each running pass. */
   readonly reads: Set<AbortController>;
+  /** The indexes of the controller, for those who are called. */
+  readonly index: IndexAccess['index'];
+  /** A daemon of this uid has not ended: the object stays until it has (A23'). */
+  readonly isOccupied: (name: string, uid: string) => boolean;
   /** A new id for each write, different in each process. */
   readonly nextWriteId: () => string;
 }

@@ -196,7 +196,7 @@ class Pass {
     const newest = this.#state.newest;
     if (newest !== this.#snapshot || !newest.deleting || !isHeld(this.#deps, newest)) return false;
     if (this.#deps.stopping.aborted || this.#memory.outcomes.length > 0) return false;
-    if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest)) return false;
+    if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest) || this.#isOccupied()) return false;
     const agenda = this.#agendaOf(newest);
     return !agenda.hasHeld(this.#doc()) && agenda.wakeClockMs === Number.POSITIVE_INFINITY;
   }
@@ -207,6 +207,11 @@ class Pass {
    */
   #isUnclear(newest: Snapshot): boolean {
     return this.#deps.handlers.some(({ kind, id }) => kind === 'delete' && newest.hasFault(id));
+  }
+
+  /** Daemons of this uid have not ended yet (A23'). When they have, there is another pass. */
+  #isOccupied(): boolean {
+    return this.#deps.isOccupied(this.#state.name, this.#memory.uid);
   }
 
   /**
@@ -386,7 +391,8 @@ class Pass {
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
     // Held to the end: another state has come while the finalizer was to be removed.
-    return newest.deleting && !this.#isUnclear(newest) && !this.#deps.stopping.aborted ? 'again' : 'idle';
+    if (!newest.deleting || this.#isUnclear(newest) || this.#isOccupied()) return 'idle';
+    return this.#deps.stopping.aborted ? 'idle' : 'again';
   }
 
   /** Something is due and may not be called: the end of the pause, the breaker, or whoever makes room, wakes the object. */

@@ -2,6 +2,7 @@ import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
 import { checkAttempts, checkConcurrency, checkFunction, checkId, checkNames } from './checks.ts';
 import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
+import { type ChangeFilter, changeFilters, FILTER_NAMES, type ObjectFilter, objectFilter } from './filters.ts';
 import type { HandlerOptions } from './options.ts';
 import { type Path, parsePath } from './path.ts';
 import { schemaOf } from './schema.ts';
@@ -24,7 +25,10 @@ export interface Handler {
   readonly order: number;
   readonly path: Path | undefined;
   readonly select: ((object: unknown) => unknown) | undefined;
-  readonly when: ((object: unknown) => boolean) | undefined;
+  /** Its scope: the filters that look at nothing but the object. */
+  readonly filter: ObjectFilter | undefined;
+  /** The filters that look at what it has handled, too (A20'). */
+  readonly changes: ChangeFilter | undefined;
   readonly retries: number;
   readonly timeoutMs: number | undefined;
   readonly backoff: Backoff;
@@ -52,10 +56,11 @@ export interface SubHandler {
 }
 
 const NAMES: readonly (keyof HandlerOptions)[] = [
+  ...FILTER_NAMES,
   'id',
-  'field',
   'select',
-  'when',
+  'old',
+  'new',
   'backoff',
   'concurrency',
   'onAdded',
@@ -70,6 +75,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
 export class Registry {
   readonly #handlers: Handler[] = [];
   readonly #ids = new Set<string>();
+  readonly #others = new Set<string>();
   readonly #retiringIds = new Set<string>();
   readonly #backoff: Backoff;
   readonly #canHold: boolean;
@@ -99,18 +105,29 @@ export class Registry {
     return this.#retiringIds;
   }
 
+  /** Checks what handlers of all kinds have in common. Throws `TypeError`. */
+  check(action: string, options: { readonly id: string }, fn: unknown): void {
+    checkId(action, options.id);
+    if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
+    if (this.#ids.has(options.id) || this.#others.has(options.id)) {
+      throw new TypeError(`Cannot ${action}: the id is taken`);
+    }
+  }
+
+  /** Takes the id of a handler that has no records. */
+  take(id: string): void {
+    this.#others.add(id);
+  }
+
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
     if (!isKind(kind)) throw new UnsupportedError('register a handler', `the kind "${kind}"`);
     checkNames('register a handler', options, NAMES);
     const action = `register handler "${options.id}"`;
-    checkId(action, options.id);
+    this.check(action, options, fn);
     checkAttempts(action, options);
     checkFunction(action, 'select', options.select);
-    checkFunction(action, 'when', options.when);
     checkFunction(action, 'retire', options.retire);
     checkConcurrency(action, options.concurrency);
-    if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the handler is not a function`);
-    if (this.#ids.has(options.id)) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
     }
@@ -124,6 +141,7 @@ export class Registry {
         `${kind === 'delete' ? 'a deletion' : 'retire'} without finalizers of its source`,
       );
     }
+    const filters = filtersOf(action, kind, options);
     const path = options.field === undefined ? undefined : parsePath(options.field);
     this.#handlers.push({
       id: options.id,
@@ -132,7 +150,7 @@ export class Registry {
       path,
       // The registry is the border between the caller's type of object and `unknown`: a source yields only the former.
       select: options.select as Handler['select'],
-      when: options.when as Handler['when'],
+      ...filters,
       retries: options.retries ?? Number.POSITIVE_INFINITY,
       timeoutMs: options.timeoutMs,
       backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
@@ -151,6 +169,19 @@ export class Registry {
 
 function isKind(kind: string): kind is HandlerKind {
   return KINDS.includes(kind);
+}
+
+function filtersOf(
+  action: string,
+  kind: HandlerKind,
+  options: HandlerOptions<never>,
+): Pick<Handler, 'filter' | 'changes'> {
+  if (isParental(kind)) return changeFilters(action, options);
+  for (const name of ['old', 'new'] as const) {
+    if (options[name] === undefined) continue;
+    throw new TypeError(`Cannot ${action}: ${name} is for handlers of kind change and update`);
+  }
+  return { filter: objectFilter(action, options), changes: undefined };
 }
 
 /** Options about other versions of the program, of which some kinds have no use. */

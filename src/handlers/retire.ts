@@ -41,7 +41,7 @@ export async function executeRetirement(execution: Execution): Promise<void> {
 }
 
 function contextOf(
-  { snapshot, job }: Execution,
+  { deps, snapshot, job }: Execution,
   record: HandlerRecord | undefined,
   { failures, episode }: Retirement,
   signal: AbortSignal,
@@ -58,5 +58,6 @@ function contextOf(
     attempt: failures,
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, 'retire', episode]),
     signal,
+    index: deps.index,
   });
 }

@@ -1,5 +1,5 @@
 import type { DocumentVersion } from './document-version.ts';
-import { entryIn, type Job } from './jobs.ts';
+import { entryIn, isBarred, type Job } from './jobs.ts';
 import { isSettled, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -27,7 +27,10 @@ export function retirementTurn(
   let parent: Job = { ...steps, id: handler.id, entry: undefined, parent: undefined, digest: top.digest };
   for (const subId of id.split('/').slice(1)) {
     const record = doc.record(parent.id);
-    if (!isSettled(record, parent.digest)) return undefined;
+    if (!isSettled(record, parent.digest)) {
+      // Who is not called for this change plans nothing for it (A20').
+      return parent.entry === undefined && isBarred(handler, doc, snapshot) ? { parent } : undefined;
+    }
     const entry = record?.attempt?.state === 'ok' ? entryIn(record.plan, subId) : undefined;
     const view = entry && snapshot.viewOfSub(parent, entry);
     if (view === undefined) break;

@@ -1,11 +1,17 @@
 import type { SourceObject } from '../types/source.ts';
 import type { Review } from './essence-review.ts';
+import type { Handled } from './filters.ts';
 import { handOut } from './freeze.ts';
 import type { Parent } from './parent.ts';
 import { parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import type { Handler } from './registry.ts';
 import { type DefaultView, digestOfSub, type View, viewOfData, viewOfPart } from './view.ts';
+
+/** What a snapshot has to know of a handler to say what it sees. */
+export interface Viewed extends Pick<Handler, 'id' | 'filter' | 'path' | 'select' | 'version'> {
+  readonly kind: string;
+}
 
 /** How states are looked at; the same for all of a controller. */
 export interface ViewRules {
@@ -66,12 +72,28 @@ export class Snapshot {
     return new Snapshot({ ...this.#source, object }, this.#rules, true);
   }
 
+  /** Whether the object is for a handler that has no view. A filter that throws is asked once, and says no. */
+  isFor({ id, filter }: Pick<Handler, 'id' | 'filter'>): boolean {
+    return this.#guard(id, () => filter === undefined || filter(this.object)) ?? false;
+  }
+
+  /** What a pure function of this handler says about the state; `undefined` where it throws, which is told (A20'). */
+  ask<R>(id: string, look: () => R): R | undefined {
+    return this.#guard(id, look);
+  }
+
   /** What a handler sees; `undefined` if the object is not for it. */
-  viewOf(handler: Handler): View | undefined {
+  viewOf(handler: Viewed): View | undefined {
     if (this.#views.has(handler.id)) return this.#views.get(handler.id);
     const view = this.#guard(handler.id, () => digested(this.#makeView(handler), handler, this.#rules.process));
     this.#views.set(handler.id, view);
     return view;
+  }
+
+  /** Whether a handler, which has this view of the state, is for the change to it from what it has handled (A20'). */
+  isChangeFor({ id, changes }: Handler, handled: Handled, view: View): boolean {
+    if (changes === undefined) return true;
+    return this.#guard(id, () => changes(handled, view.value)) ?? false;
   }
 
   /** What a planned sub sees; `undefined` if the object is not for its parent. */
@@ -107,15 +129,15 @@ export class Snapshot {
     return this.#faults.has(id);
   }
 
-  #makeView(handler: Handler): View | undefined {
-    if (!this.#isUnfiltered && handler.when !== undefined && !isTrue(handler.when(this.object))) return undefined;
+  #makeView(handler: Viewed): View | undefined {
+    if (!this.#isUnfiltered && handler.filter?.(this.object) === false) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
     if (handler.select !== undefined) return viewOfData(handler.select(this.object));
     this.#default ??= this.#rules.defaultView(this.object);
     return this.#default;
   }
 
-  #guard(id: string, look: () => View | undefined): View | undefined {
+  #guard<R>(id: string, look: () => R | undefined): R | undefined {
     if (this.#faults.has(id)) return undefined;
     try {
       return look();
@@ -131,7 +153,7 @@ export class Snapshot {
  * The digest by which a handler is due: that of its view, unless it is called once, whatever the object looks like. With a
  * `version`, equal views of two versions are two inputs.
  */
-function digested(view: View | undefined, { kind, version }: Handler, process: string): View | undefined {
+function digested(view: View | undefined, { kind, version }: Viewed, process: string): View | undefined {
   if (view === undefined) return undefined;
   const digest = kind === 'delete' ? 'deletion' : kind === 'resume' ? `resume:${process}` : undefined;
   if (digest === undefined && version === undefined) return view;
@@ -142,12 +164,4 @@ function digested(view: View | undefined, { kind, version }: Handler, process: s
     digest: digest ?? `${view.digest}@${version}`,
     content: view.digest,
   };
-}
-
-/** What a filter says. A promise is no answer: taken for one, it would let every object in. */
-function isTrue(answer: unknown): boolean {
-  if (typeof answer === 'object' && answer !== null && 'then' in answer) {
-    throw new TypeError('Cannot filter objects: when returned a promise, not a boolean');
-  }
-  return Boolean(answer);
 }

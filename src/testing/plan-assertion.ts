@@ -81,11 +81,15 @@ async function planOn(handler: Handler, snapshot: Snapshot, view: View, cause: '
     idempotencyKey: `${uid} ${cause}`,
     signal: new AbortController().signal,
     patches: new PatchCollector(handler.id, true),
+    // Ids and args must not depend on it, so an empty one will do.
+    index: () => NO_INDEX,
   };
   const call = new HandlerCall(facts, handler, cause === 'update');
   await handler.fn(call);
   return digestOfView(call.seal().plan);
 }
+
+const NO_INDEX = Object.freeze({ get: () => [], has: () => false, keys: () => [], size: 0, omitted: 0 });
 
 function sourceObject<T>(object: T, index: number) {
   return { name: `object-${index}`, uid: `uid-${index}`, resourceVersion: String(index + 1), deleting: false, object };

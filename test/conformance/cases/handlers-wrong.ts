@@ -50,8 +50,8 @@ for (const [name, options, expected] of OPTIONS) {
 }
 
 test('wrong handler: a kind of tomorrow is unsupported', () => {
-  for (const kind of ['timer', 'daemon', 'Change', '']) {
-    const error = throws(() => controller().on(wrong(kind), { id: 'h' }, nothing), {
+  for (const kind of ['timers', 'validate', 'Change', '']) {
+    const error = throws(() => controller().on(kind as 'change', { id: 'h' }, nothing), {
       class: UnsupportedError,
       code: 'UNSUPPORTED',
     });

@@ -361,7 +361,7 @@ describe('controller: registration', () => {
     expect(on({ retries: -1 })).toThrow(RangeError);
     expect(on({ timeoutMs: 0 })).toThrow(RangeError);
     expect(on({ backoff: { baseMs: 0 } })).toThrow(RangeError);
-    expect(() => controller.on('timer' as 'change', { id: 'd' }, () => {})).toThrow(UnsupportedError);
+    expect(() => controller.on('timers' as 'change', { id: 'd' }, () => {})).toThrow(UnsupportedError);
     expect(() => createController({ source: world.source, drainMs: -1 })).toThrow(RangeError);
     expect(() => createController({ source: world.source, concurrency: 0 })).toThrow(RangeError);
   });

@@ -1,0 +1,172 @@
+import { checkFunction } from './checks.ts';
+import { equalData } from './diff.ts';
+import { type Path, parsePath, valueAt } from './path.ts';
+import { ownData } from './view.ts';
+
+/** As a filter: there is such a label, annotation or field, with whatever value. */
+export const PRESENT: unique symbol = Symbol.for('plimsoll.dev/present');
+
+/** As a filter: there is no such label, annotation or field. */
+export const ABSENT: unique symbol = Symbol.for('plimsoll.dev/absent');
+
+/**
+ * What a label or annotation has to be: equal to a string; there (`true`, {@link PRESENT}); not there (`false`,
+ * {@link ABSENT}); or what a function says, which gets `undefined` where there is none. Pure, and not async.
+ */
+export type LabelFilter = string | boolean | typeof PRESENT | typeof ABSENT | ((value: string | undefined) => boolean);
+
+/**
+ * What a field has to be: equal to JSON data; there ({@link PRESENT}); not there ({@link ABSENT}); or what a function says,
+ * which gets `undefined` where there is nothing. Pure, and not async. `true` and `false` are data here.
+ */
+export type ValueFilter =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly unknown[]
+  | { readonly [name: string]: unknown }
+  | typeof PRESENT
+  | typeof ABSENT
+  | ((value: unknown) => boolean);
+
+/** Which objects a handler is for; all of the filters together (A20'). */
+export interface FilterOptions<T = unknown> {
+  /** The handler is for these objects only. Pure, and not async: a promise is a fault. @default all */
+  readonly when?: (object: T) => boolean;
+  /**
+   * By `metadata.labels` of the object: every entry has to hold. An object without such a place has none; a value that is
+   * no string counts as none. @default all
+   */
+  readonly labels?: Readonly<Record<string, LabelFilter>>;
+  /** By `metadata.annotations`, like `labels`. @default all */
+  readonly annotations?: Readonly<Record<string, LabelFilter>>;
+  /** `'spec.replicas'`, or a JSON pointer where keys have dots: what `value` is about. */
+  readonly field?: string;
+  /** What `field` has to be. @default anything */
+  readonly value?: ValueFilter;
+}
+
+/** Filters about what changes, for handlers of changes and updates. */
+export interface ChangeFilterOptions {
+  /** What `field` has to have been at the last success of this handler; there was nothing before the first. @default anything */
+  readonly old?: ValueFilter;
+  /** What `field` has to be now. @default anything */
+  readonly new?: ValueFilter;
+}
+
+export const FILTER_NAMES: readonly (keyof FilterOptions)[] = ['when', 'labels', 'annotations', 'field', 'value'];
+
+/** Says whether an object is for a handler; throws what user code throws. */
+export type ObjectFilter = (object: unknown) => boolean;
+
+/** What a handler has last succeeded on, and whether it has been called for something else since. */
+export interface Handled {
+  /** `undefined` before the first success. */
+  readonly base: { readonly value: unknown } | undefined;
+  readonly isBetween: boolean;
+}
+
+/** Says whether a handler is for the change from what it has handled to a view; throws what user code throws. */
+export type ChangeFilter = (handled: Handled, now: unknown) => boolean;
+
+type Test = (value: unknown) => boolean;
+
+/** Checks the filters of any kind of handler. `undefined`: all objects. Throws `TypeError`. */
+export function objectFilter(action: string, options: FilterOptions<never>): ObjectFilter | undefined {
+  const path = pathOf(action, options, ['value']);
+  const value = valueTest(action, 'value', options.value);
+  return filterOf(action, options, path !== undefined && value !== undefined ? { path, test: value } : undefined);
+}
+
+/**
+ * The same for handlers of changes and updates, where `value`, `old` and `new` are no limits of scope: who was called for a
+ * value is called once more when it is another one.
+ */
+export function changeFilters(
+  action: string,
+  options: FilterOptions<never> & ChangeFilterOptions,
+): { readonly filter: ObjectFilter | undefined; readonly changes: ChangeFilter | undefined } {
+  pathOf(action, options, ['value', 'old', 'new']);
+  const value = valueTest(action, 'value', options.value);
+  const before = valueTest(action, 'old', options.old);
+  const after = valueTest(action, 'new', options.new);
+  const filter = filterOf(action, options, undefined);
+  if (value === undefined && before === undefined && after === undefined) return { filter, changes: undefined };
+  const changes: ChangeFilter = ({ base, isBetween }, now) =>
+    (before?.(base?.value) ?? true) &&
+    (after?.(now) ?? true) &&
+    (value === undefined || isBetween || value(now) || (base !== undefined && value(base.value)));
+  return { filter, changes };
+}
+
+function filterOf(
+  action: string,
+  { when, labels, annotations }: FilterOptions<never>,
+  field: { readonly path: Path; readonly test: Test } | undefined,
+): ObjectFilter | undefined {
+  checkFunction(action, 'when', when);
+  const filters: ObjectFilter[] = [];
+  // The registry is the border between the caller's type of object and `unknown`: a source yields only the former.
+  if (when !== undefined) filters.push((object) => isTrue('when', (when as ObjectFilter)(object)));
+  filters.push(...metadataFilters(action, 'labels', labels), ...metadataFilters(action, 'annotations', annotations));
+  if (field !== undefined) filters.push((object) => field.test(valueAt(object, field.path)));
+  return filters.length === 0 ? undefined : (object) => filters.every((filter) => filter(object));
+}
+
+function metadataFilters(
+  action: string,
+  name: 'labels' | 'annotations',
+  entries: Readonly<Record<string, LabelFilter>> | undefined,
+): ObjectFilter[] {
+  if (entries === undefined) return [];
+  if (typeof entries !== 'object' || entries === null || Array.isArray(entries)) {
+    throw new TypeError(`Cannot ${action}: ${name} is not an object`);
+  }
+  return Object.entries(entries).map(([key, entry]) => {
+    const test = labelTest(`${action}: ${name} "${key}"`, `${name} "${key}"`, entry);
+    return (object) => {
+      const value = valueAt(object, ['metadata', name, key]);
+      return test(typeof value === 'string' ? value : undefined);
+    };
+  });
+}
+
+function labelTest(action: string, name: string, entry: LabelFilter): (value: string | undefined) => boolean {
+  if (typeof entry === 'function') return (value) => isTrue(name, entry(value));
+  if (entry === true || entry === PRESENT) return (value) => value !== undefined;
+  if (entry === false || entry === ABSENT) return (value) => value === undefined;
+  if (typeof entry === 'string') return (value) => value === entry;
+  throw new TypeError(`Cannot ${action} is of type ${typeof entry}, not a string, a boolean or a function`);
+}
+
+function valueTest(action: string, name: 'value' | 'old' | 'new', filter: ValueFilter | undefined): Test | undefined {
+  if (filter === undefined) return undefined;
+  if (typeof filter === 'function') return (value) => isTrue(name, filter(value));
+  if (filter === PRESENT) return (value) => value !== undefined;
+  if (filter === ABSENT) return (value) => value === undefined;
+  if (typeof filter === 'symbol') throw new TypeError(`Cannot ${action}: ${name} is a symbol that has no meaning here`);
+  const expected = ownData(action, filter);
+  return (value) => equalData(value, expected);
+}
+
+/** The field that the filters are about. */
+function pathOf(
+  action: string,
+  options: FilterOptions<never> & ChangeFilterOptions,
+  names: readonly ('value' | 'old' | 'new')[],
+): Path | undefined {
+  if (options.field !== undefined) return parsePath(options.field);
+  for (const name of names) {
+    if (options[name] !== undefined) throw new TypeError(`Cannot ${action}: ${name} needs a field`);
+  }
+  return undefined;
+}
+
+/** What a filter says. A promise is no answer: taken for one, it would let every object in. */
+function isTrue(name: string, answer: unknown): boolean {
+  if (typeof answer === 'object' && answer !== null && 'then' in answer) {
+    throw new TypeError(`Cannot filter objects: ${name} returned a promise, not a boolean`);
+  }
+  return Boolean(answer);
+}

@@ -1,0 +1,149 @@
+import { isCount } from '../queue/keyed-queue.ts';
+import type { Logger } from '../types/logger.ts';
+import { checkNames } from './checks.ts';
+import { FILTER_NAMES, type ObjectFilter, objectFilter } from './filters.ts';
+import { type Entries, IndexData } from './index-data.ts';
+import type { IndexFunction, IndexKey, IndexOptions, ObjectIndex } from './index-options.ts';
+import type { Snapshot } from './snapshot.ts';
+import { ownData } from './view.ts';
+
+const NAMES: readonly (keyof IndexOptions)[] = [...FILTER_NAMES, 'id', 'entriesMax'];
+
+interface Index {
+  readonly id: string;
+  readonly filter: ObjectFilter | undefined;
+  readonly fn: IndexFunction;
+  readonly entriesMax: number;
+  readonly data: IndexData;
+  /** What a user gets: it cannot be changed. */
+  readonly view: ObjectIndex;
+  /** Left out, the first one first. */
+  readonly omitted: Map<string, Entries>;
+  /** Left out with more entries than there may ever be. */
+  readonly tooLarge: Set<string>;
+}
+
+/**
+ * Keeps the indexes of a controller in step with the newest accepted state of every object (A24').
+ *
+ * A state is indexed in the same step in which it is accepted, so no call ever sees an index that is behind what the process
+ * knows; and a list is taken in as one step, so no call is made before the first one is indexed.
+ */
+export class Indexes {
+  readonly #logger: Logger;
+  readonly #indexes = new Map<string, Index>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Objects left out, of all indexes. */
+  get omitted(): number {
+    let omitted = 0;
+    for (const { data } of this.#indexes.values()) omitted += data.omitted;
+    return omitted;
+  }
+
+  add(action: string, options: IndexOptions<never>, fn: IndexFunction<never>): void {
+    checkNames(action, options, NAMES);
+    const { id, entriesMax = 1_000_000 } = options;
+    if (!isCount(entriesMax) || entriesMax === Number.POSITIVE_INFINITY) {
+      throw new RangeError(`Cannot ${action}: entriesMax must be a whole number from 1 on, got ${entriesMax}`);
+    }
+    const filter = objectFilter(action, options);
+    const data = new IndexData();
+    const index = {
+      id,
+      filter,
+      entriesMax,
+      data,
+      view: viewOf(data),
+      omitted: new Map<string, Entries>(),
+      tooLarge: new Set<string>(),
+    };
+    // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
+    this.#indexes.set(id, { ...index, fn: fn as IndexFunction });
+  }
+
+  get<V>(id: string): ObjectIndex<V> {
+    const index = this.#indexes.get(id);
+    if (index === undefined) throw new TypeError(`Cannot read index "${id}": there is none`);
+    // Which values an index has is known to who has written its function.
+    return index.view as ObjectIndex<V>;
+  }
+
+  /** Takes the newest state of a name, `undefined` if nothing lives under it. */
+  observe(name: string, newest: Snapshot | undefined): void {
+    for (const index of this.#indexes.values()) {
+      const { data, omitted, tooLarge } = index;
+      data.remove(name);
+      omitted.delete(name);
+      tooLarge.delete(name);
+      if (newest?.isFor(index) === true) this.#take(index, newest);
+      this.#takeOmitted(index);
+      data.omitted = omitted.size + tooLarge.size;
+    }
+  }
+
+  #take(index: Index, snapshot: Snapshot): void {
+    const { id, entriesMax, data, omitted, tooLarge } = index;
+    const { name, uid, resourceVersion } = snapshot;
+    const entries = snapshot.ask(id, () => entriesOf(index, snapshot));
+    if (entries === undefined) return;
+    // Those that wait came first.
+    if (omitted.size === 0 && data.entries + entries.length <= entriesMax) {
+      data.add(name, entries);
+      return;
+    }
+    if (entries.length === 0) return;
+    if (entries.length > entriesMax) tooLarge.add(name);
+    else omitted.set(name, entries);
+    this.#logger.warn(`Index "${id}" is full: an object is left out`, { name, uid, resourceVersion, entriesMax });
+  }
+
+  #takeOmitted({ entriesMax, data, omitted }: Index): void {
+    for (const [name, entries] of omitted) {
+      if (data.entries + entries.length > entriesMax) return;
+      omitted.delete(name);
+      data.add(name, entries);
+    }
+  }
+}
+
+/** The entries of an object; one too many where there are more than there may be, so an endless iterable has an end. */
+function entriesOf({ fn, entriesMax }: Index, { object, name, uid, resourceVersion }: Snapshot): Entries {
+  const made = fn(object, Object.freeze({ name, uid, resourceVersion }));
+  if (made === undefined || made === null) return [];
+  if (typeof made !== 'object') throw new TypeError(`Cannot index an object: the function returned a ${typeof made}`);
+  if (typeof Reflect.get(made, 'then') === 'function')
+    throw new TypeError('Cannot index an object: the function returned a promise');
+  const entries: (readonly [IndexKey, unknown])[] = [];
+  for (const pair of isIterable(made) ? made : Object.entries(made)) {
+    if (!Array.isArray(pair) || pair.length !== 2) throw new TypeError('Cannot index an object: an entry is no pair');
+    const [key, value]: readonly unknown[] = pair;
+    if (typeof key !== 'string' && typeof key !== 'number') {
+      throw new TypeError(`Cannot index an object: a key is of type ${typeof key}, not a string or number`);
+    }
+    entries.push([key, ownData('index an object', value)]);
+    if (entries.length > entriesMax) break;
+  }
+  return entries;
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value;
+}
+
+function viewOf(data: IndexData): ObjectIndex {
+  return Object.freeze({
+    get: (key: IndexKey) => data.get(key),
+    has: (key: IndexKey) => data.has(key),
+    keys: () => data.keys(),
+    get size() {
+      return data.size;
+    },
+    get omitted() {
+      return data.omitted;
+    },
+  });
+}

@@ -1,0 +1,360 @@
+import { describe, expect, it } from 'vitest';
+import type { Controller } from '../../../src/handlers/controller.ts';
+import { ABSENT, type LabelFilter, PRESENT, type ValueFilter } from '../../../src/handlers/filters.ts';
+import type { HandlerOptions } from '../../../src/handlers/options.ts';
+import type { HandlerKind } from '../../../src/handlers/registry.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
+import { PermanentError } from '../../../src/types/errors.ts';
+import { reproduce, testSeed } from '../../support/size.ts';
+import { createWorld, type Life, type Thing, type World } from './harness.ts';
+
+type Options = Omit<HandlerOptions<Thing>, 'id'>;
+
+/** A handler that notes what it is called with. */
+function recorder(kind: HandlerKind, options: Options, fail: (value: unknown) => unknown = () => undefined) {
+  const calls: string[] = [];
+  const register = (controller: Controller<Thing>): void =>
+    controller.on(kind, { id: 'h', retries: 0, ...options }, (ctx) => {
+      calls.push(`${ctx.cause} ${JSON.stringify(ctx.old)} -> ${JSON.stringify(ctx.new)}`);
+      const error = fail(ctx.new);
+      if (error !== undefined) throw error;
+    });
+  return { register, take: () => calls.splice(0) };
+}
+
+/** Puts one value of the field `spec.n` after the other, each of which is handled before the next. */
+async function puts(world: World, life: Life, ...values: readonly unknown[]): Promise<void> {
+  for (const n of values) {
+    world.source.put('o', { spec: n === undefined ? {} : { n } });
+    await life.settle();
+  }
+}
+
+async function calledFor(object: Thing, options: Options, kind: HandlerKind = 'change'): Promise<boolean> {
+  const world = createWorld();
+  const { register, take } = recorder(kind, options);
+  if (kind === 'delete') {
+    const life = await world.start(register);
+    world.source.put('o', object);
+    await life.settle();
+    world.source.startDeletion('o');
+    await life.settle();
+    await life.stop();
+  } else {
+    world.source.put('o', object);
+    const life = await world.start(register);
+    await life.settle();
+    await life.stop();
+  }
+  return take().length > 0;
+}
+
+const labelled = (labels: Readonly<Record<string, unknown>> | undefined): Thing => ({
+  spec: { n: 1 },
+  metadata: labels === undefined ? {} : { labels },
+});
+
+describe("filters by labels and annotations (A20')", () => {
+  const rows: readonly (readonly [
+    Readonly<Record<string, LabelFilter>>,
+    Readonly<Record<string, unknown>>,
+    boolean,
+  ])[] = [
+    [{ app: 'web' }, { app: 'web' }, true],
+    [{ app: 'web' }, { app: 'db' }, false],
+    [{ app: 'web' }, {}, false],
+    [{ app: '' }, {}, false],
+    [{ app: true }, { app: '' }, true],
+    [{ app: PRESENT }, {}, false],
+    [{ app: false }, {}, true],
+    [{ app: ABSENT }, { app: 'web' }, false],
+    [{ app: (value) => value !== 'db' }, {}, true],
+    [{ app: (value) => value !== 'db' }, { app: 'db' }, false],
+    [{ app: 'web', tier: true }, { app: 'web' }, false],
+    [{ app: 'web', tier: true }, { app: 'web', tier: 'x' }, true],
+    [{ app: '1' }, { app: 1 }, false],
+    [{ app: false }, { app: 1 }, true],
+    [{ toString: true }, {}, false],
+    [{}, {}, true],
+  ];
+
+  it.each(rows)('%o of %o is %s, for labels and annotations alike', async (filter, labels, expected) => {
+    expect(await calledFor(labelled(labels), { labels: filter })).toBe(expected);
+    expect(await calledFor({ spec: { n: 1 }, metadata: { annotations: labels } }, { annotations: filter })).toBe(
+      expected,
+    );
+  });
+
+  it('an object without metadata has no labels, whatever it is', async () => {
+    expect(await calledFor({ spec: {} }, { labels: { app: true } })).toBe(false);
+    expect(await calledFor({ spec: {} }, { labels: { app: false } })).toBe(true);
+    expect(await calledFor(7 as unknown as Thing, { labels: { app: false }, select: () => 1 })).toBe(true);
+  });
+
+  it.each(['change', 'create', 'resume', 'delete'] as const)('hold for handlers of kind %s', async (kind) => {
+    expect(await calledFor(labelled({ app: 'web' }), { labels: { app: 'web' } }, kind)).toBe(true);
+    expect(await calledFor(labelled({ app: 'db' }), { labels: { app: 'web' } }, kind)).toBe(false);
+  });
+
+  it('all of the filters have to hold', async () => {
+    const labels = { app: 'web' };
+    const object = labelled(labels);
+    expect(await calledFor(object, { labels, when: () => true, field: 'spec.n', value: 1 })).toBe(true);
+    expect(await calledFor(object, { labels, when: () => false, field: 'spec.n', value: 1 })).toBe(false);
+    expect(await calledFor(object, { labels, when: () => true, field: 'spec.n', value: 2 })).toBe(false);
+  });
+});
+
+describe("field works for every kind with a view (A20')", () => {
+  it.each([
+    ['change', ['create undefined -> 1', 'update 1 -> 2']],
+    ['create', ['create undefined -> 1']],
+    ['update', ['update 1 -> 2']],
+    ['resume', ['resume undefined -> 1']],
+    ['delete', ['delete undefined -> 2']],
+  ] as const)('%s sees the field alone', async (kind, expected) => {
+    const world = createWorld();
+    const { register, take } = recorder(kind, { field: 'spec.n' });
+    world.source.put('o', { spec: { n: 1, other: 1 } });
+    const life = await world.start(register);
+    await life.settle();
+    world.source.put('o', { spec: { n: 1, other: 2 } });
+    await life.settle();
+    world.source.put('o', { spec: { n: 2, other: 2 } });
+    await life.settle();
+    world.source.startDeletion('o');
+    await life.settle();
+    expect(take()).toEqual(expected);
+    await life.stop();
+  });
+});
+
+describe("filters by value (A20')", () => {
+  const rows: readonly (readonly [ValueFilter, unknown, boolean])[] = [
+    [1, 1, true],
+    [1, '1', false],
+    [true, true, true],
+    [true, 1, false],
+    [null, null, true],
+    [null, undefined, false],
+    [{ a: [1] }, { a: [1] }, true],
+    [{ a: [1] }, { a: [1, 2] }, false],
+    [PRESENT, 0, true],
+    [PRESENT, undefined, false],
+    [ABSENT, undefined, true],
+    [ABSENT, null, false],
+    [(value) => Number(value) > 3, 4, true],
+    [(value) => Number(value) > 3, 3, false],
+  ];
+
+  it.each(rows)('%o of %o is %s', async (value, n, expected) => {
+    const object = { spec: n === undefined ? {} : { n } };
+    for (const kind of ['change', 'create', 'resume', 'delete'] as const) {
+      expect(await calledFor(object, { field: 'spec.n', value }, kind), kind).toBe(expected);
+    }
+  });
+
+  it('a handler that was called for the value is called once more when it is another one', async () => {
+    const world = createWorld();
+    const { register, take } = recorder('change', { field: 'spec.n', value: 'on' });
+    const life = await world.start(register);
+    await puts(world, life, 'off', 'on', 'off', 'out', 'off', 'on');
+    expect(take()).toEqual(['create undefined -> "on"', 'update "on" -> "off"', 'update "off" -> "on"']);
+    await life.stop();
+  });
+
+  it('an update to the value is one, also if the first view was out of scope', async () => {
+    const world = createWorld();
+    const { register, take } = recorder('update', { field: 'spec.n', value: 'on' });
+    const life = await world.start(register);
+    await puts(world, life, 'off', 'on');
+    expect(take()).toEqual(['update "off" -> "on"']);
+    await life.stop();
+  });
+
+  it('a handler that failed for good on the value is told when it is another one', async () => {
+    const world = createWorld();
+    const fail = (value: unknown): unknown => (value === 'on' ? new PermanentError('no') : undefined);
+    const { register, take } = recorder('change', { field: 'spec.n', value: 'on' }, fail);
+    const life = await world.start(register);
+    await puts(world, life, 'off', 'on', 'off', 'out');
+    expect(take()).toEqual(['create undefined -> "on"', 'create undefined -> "off"']);
+    await life.stop();
+  });
+});
+
+describe("filters by old and new (A20')", () => {
+  it('old is compared with the last success of the handler, not with the state before', async () => {
+    const world = createWorld();
+    const { register, take } = recorder('change', {
+      field: 'spec.n',
+      old: (value) => value !== 2,
+      new: (n) => n !== 1,
+    });
+    const life = await world.start(register);
+    await puts(world, life, 0, 1, 3);
+    expect(take()).toEqual(['create undefined -> 0', 'update 0 -> 3']);
+    await puts(world, life, 2, 3, 4);
+    expect(take()).toEqual(['update 3 -> 2']);
+    await life.stop();
+  });
+
+  it('there was nothing before the first success', async () => {
+    const world = createWorld();
+    const { register, take } = recorder('change', { field: 'spec.n', old: ABSENT });
+    const life = await world.start(register);
+    await puts(world, life, 1, 2);
+    expect(take()).toEqual(['create undefined -> 1']);
+    await life.stop();
+  });
+
+  it('an update to new is one, also if the first view was another', async () => {
+    const world = createWorld();
+    const { register, take } = recorder('update', { field: 'spec.n', new: 'on' });
+    const life = await world.start(register);
+    await puts(world, life, 'off', 'on', 'off', 'on');
+    expect(take()).toEqual(['update "off" -> "on"']);
+    await life.stop();
+  });
+
+  it("a state that is filtered out writes nothing and is settled (A3', I16')", async () => {
+    const world = createWorld();
+    const { register, take } = recorder('change', { field: 'spec.n', new: 'on' });
+    const life = await world.start(register);
+    await puts(world, life, 'on');
+    const writes = world.written.length;
+    await puts(world, life, 'off');
+    expect(life.controller.state('o')).toMatchObject({ settled: true, handlers: [{ inScope: false }] });
+    await puts(world, life, 'on');
+    expect(life.controller.state('o')).toMatchObject({ settled: true, succeeded: true, handlers: [{ inScope: true }] });
+    expect([take().length, world.written.length - writes]).toEqual([1, 0]);
+    await life.stop();
+  });
+
+  it('subs of a parent whose next state is filtered out are retired', async () => {
+    const world = createWorld();
+    const retired: string[] = [];
+    let fails = true;
+    const life = await world.start((controller) =>
+      controller.on(
+        'change',
+        {
+          id: 'p',
+          field: 'spec.n',
+          new: (value) => value !== 'off',
+          retire: (ctx) => {
+            if (fails) throw new Error('not yet');
+            retired.push(ctx.id);
+          },
+        },
+        (ctx) => ctx.sub(String(ctx.new), {}, () => {}),
+      ),
+    );
+    await puts(world, life, 'a');
+    world.source.put('o', { spec: { n: 'b' } });
+    await world.clock.advance(50);
+    fails = false;
+    world.source.put('o', { spec: { n: 'off' } });
+    await life.settle();
+    expect(retired).toEqual(['a']);
+    await life.stop();
+  });
+});
+
+describe("a filter that throws (A20')", () => {
+  const broken = (): boolean => {
+    throw new Error('broken filter');
+  };
+  it.each<[string, Options]>([
+    ['labels', { labels: { app: broken } }],
+    ['annotations', { annotations: { app: broken } }],
+    ['value', { field: 'spec.n', value: broken }],
+    ['old', { field: 'spec.n', old: broken }],
+    ['new', { field: 'spec.n', new: broken }],
+    ['a promise', { field: 'spec.n', value: (() => Promise.resolve(true)) as unknown as () => boolean }],
+  ])('%s: a fault with the id and the name, once; other handlers go on', async (_name, options) => {
+    const world = createWorld();
+    const errors: unknown[] = [];
+    const others: unknown[] = [];
+    const { register, take } = recorder('change', options);
+    const logger = { debug() {}, info() {}, warn() {}, error: (...entry: unknown[]) => errors.push(entry) };
+    world.source.put('o', { spec: { n: 1 } });
+    const life = await world.start(
+      (controller) => {
+        register(controller);
+        controller.on('change', { id: 'other' }, (ctx) => {
+          others.push(ctx.name);
+        });
+      },
+      { logger },
+    );
+    await life.settle();
+    expect([take(), others, life.stats().faults]).toEqual([[], ['o'], 1]);
+    expect(errors).toMatchObject([['Cannot look at the object for "h"', { name: 'o' }]]);
+    expect(life.controller.state('o')).toMatchObject({ settled: false });
+    await life.stop();
+  });
+});
+
+describe('filters are checked where they are given', () => {
+  it.each<[string, unknown, string]>([
+    ['labels that are text', { labels: 'app=web' }, 'labels is not an object'],
+    ['a list of labels', { labels: ['app'] }, 'labels is not an object'],
+    ['a label that is a number', { labels: { app: 1 } }, 'labels "app" is of type number'],
+    ['an annotation that is a symbol', { annotations: { app: Symbol('x') } }, 'annotations "app" is of type symbol'],
+    ['a value without a field', { value: 1 }, 'value needs a field'],
+    ['an old without a field', { old: 1 }, 'old needs a field'],
+    ['another symbol', { field: 'a', value: Symbol('x') }, 'value is a symbol'],
+  ])('%s', (_name, options, message) => {
+    const { register } = recorder('change', options as Options);
+    expect(createWorld().start(register)).rejects.toThrow(message);
+  });
+
+  it('old and new are for changes and updates', async () => {
+    const { register } = recorder('create', { field: 'a', new: 1 });
+    await expect(createWorld().start(register)).rejects.toThrow('new is for handlers of kind change and update');
+  });
+
+  it('a value that is no JSON data', async () => {
+    const { register } = recorder('change', { field: 'a', value: new Date(0) as unknown as ValueFilter });
+    await expect(createWorld().start(register)).rejects.toThrow('Cannot register handler "h"');
+  });
+});
+
+describe("random programs (A20')", () => {
+  it('value: at rest the last call was for the final value if it is for it, else none of it is left', async () => {
+    const failed: string[] = [];
+    for (let index = 0; index < 150; index++) {
+      const seed = (testSeed() + index) >>> 0;
+      const random = createSeededRandom(seed);
+      const world = createWorld(seed);
+      const isFor = (value: unknown): boolean => Number(value) % 2 === 1;
+      const kind = random() < 0.5 ? 'change' : 'update';
+      const calls: unknown[] = [];
+      const register = (controller: Controller<Thing>): void =>
+        controller.on(kind, { id: 'h', field: 'spec.n', value: isFor, retries: 2 }, (ctx) => {
+          calls.push(ctx.new);
+          const chance = random();
+          if (chance < 0.3) throw chance < 0.1 ? new PermanentError('no') : new Error('not now');
+        });
+      let n = Math.floor(random() * 4);
+      world.source.put('o', { spec: { n } });
+      let life = await world.start(register);
+      const first = n;
+      for (let step = 0; step < 12; step++) {
+        n = Math.floor(random() * 4);
+        world.source.put('o', { spec: { n } });
+        await world.clock.advance(Math.floor(random() * 150));
+        if (random() < 0.15) {
+          await life.stop();
+          life = await world.start(register);
+        }
+      }
+      await life.settle();
+      const last = calls.length > 0 ? calls.at(-1) : kind === 'update' ? first : undefined;
+      if (isFor(n) ? last !== n : isFor(last)) failed.push(`${seed} ${kind}: ends on ${n}, last call for ${last}`);
+      await life.stop();
+    }
+    expect(failed.slice(0, 3), reproduce('unit')).toEqual([]);
+  }, 60_000);
+});
