@@ -43,7 +43,8 @@ import { defaultViewBy, essenceIdOf, reviewBy } from './view.ts';
  *
  * - Level-triggered: states in between may be skipped, the last one never, for every handler and sub-handler.
  * - A handler runs when *its own view* has changed, and not otherwise.
- * - Calls for one object never overlap, and all calls of a pass see one frozen state. Objects run in parallel.
+ * - Calls for one object never overlap, unless `parallel` says so, and all calls of a pass see one frozen state. Objects run
+ *   in parallel.
  * - At least once: a crash between an effect and its record repeats the call, under the same `ctx.idempotencyKey`.
  * - Not promised: order among objects; a call for every state; that no other process calls the same handler.
  */

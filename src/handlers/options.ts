@@ -169,6 +169,12 @@ export interface HandlerOptions<T = unknown> extends AttemptOptions, FilterOptio
    */
   readonly onSchemaChange?: 'run' | 'adopt';
   /**
+   * The handler is called for what it writes itself by `ctx.patch` into what it sees, as for a change by anybody else: `old`
+   * is what it saw before, and a failure that it notes there begins a new input, with new retries. Slowed down like any loop
+   * of own writes (A8'b). For `change` and `update`. @default false
+   */
+  readonly selfTrigger?: boolean;
+  /**
    * Undoes what a sub-handler did that the plan lacks now, or whose object is being deleted. Called with every args that
    * an attempt of the sub began with since its last success, until it succeeds; without a hook, the record is dropped
    * (A9'e). `timeoutMs` and `backoff` are those of the handler, `retries` is not. Needs finalizers of the source.

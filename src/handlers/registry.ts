@@ -40,6 +40,8 @@ export interface Handler {
   readonly schema: string | undefined;
   readonly onAdded: 'run' | 'adopt';
   readonly onSchemaChange: 'run' | 'adopt';
+  /** It is called for its own writes, too (A8'b). */
+  readonly selfTrigger: boolean;
   /** Undoes the work of a sub that has left the plan (A9'e). */
   readonly retire: RetireFunction | undefined;
 }
@@ -67,6 +69,7 @@ const NAMES: readonly (keyof HandlerOptions)[] = [
   'onSchemaChange',
   'retire',
   'retries',
+  'selfTrigger',
   'timeoutMs',
   'version',
 ];
@@ -132,6 +135,7 @@ export class Registry {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
     }
     checkVersion(action, kind, options);
+    checkSelfTrigger(action, kind, options.selfTrigger);
     if (options.retire !== undefined && !isParental(kind)) {
       throw new TypeError(`Cannot ${action}: retire is for handlers that register sub-handlers`);
     }
@@ -160,6 +164,7 @@ export class Registry {
       schema: schemaOf(path, options.select !== undefined, options.version, this.#essence),
       onAdded: options.onAdded ?? 'run',
       onSchemaChange: options.onSchemaChange ?? 'run',
+      selfTrigger: options.selfTrigger ?? false,
       retire: options.retire as Handler['retire'],
     });
     this.#ids.add(options.id);
@@ -182,6 +187,15 @@ function filtersOf(
     throw new TypeError(`Cannot ${action}: ${name} is for handlers of kind change and update`);
   }
   return { filter: objectFilter(action, options), changes: undefined };
+}
+
+/** Whose digest is not that of what it sees cannot be called for a change of that. */
+function checkSelfTrigger(action: string, kind: HandlerKind, selfTrigger: unknown): void {
+  if (selfTrigger === undefined) return;
+  if (typeof selfTrigger !== 'boolean') {
+    throw new TypeError(`Cannot ${action}: selfTrigger is of type ${typeof selfTrigger}, not a boolean`);
+  }
+  if (!isParental(kind)) throw new TypeError(`Cannot ${action}: selfTrigger is for handlers of kind change and update`);
 }
 
 /** Options about other versions of the program, of which some kinds have no use. */

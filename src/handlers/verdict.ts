@@ -56,7 +56,9 @@ export function judge(
   else memory.spared.delete(job.id);
   const { patched } = patching;
   if (outcome.kind === 'superseded') return { outcome, after: undefined, seen: snapshot, write: undefined };
-  const seen = patched ?? snapshot;
+  // Who asks for it has not seen to what it writes itself (A8'b).
+  const isSelfTriggered = job.entry === undefined && job.handler.selfTrigger;
+  const seen = isSelfTriggered ? snapshot : (patched ?? snapshot);
   const after = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
   const write =
     patched === undefined

@@ -74,6 +74,7 @@ export class Actors {
       writes: plan.writes,
       value: numberOf(view),
       look: (object) => seenBy(plan, object),
+      selfTrigger: plan.selfTrigger,
     };
     const entry = entryOf(process, context, {
       id: plan.id,

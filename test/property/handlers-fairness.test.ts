@@ -85,6 +85,58 @@ describe("handlers: fairness under steady change (I9')", () => {
   }
 });
 
+describe("handlers: fairness with other ways to write and to call (I9')", () => {
+  it.each([
+    ['supersede', 8],
+    ['complete', 8],
+  ] as const)("8 handlers, %s, persist 'pass': %i executions", async (policy, bound) => {
+    const world = createWorld();
+    const executions: string[] = [];
+    const ids = Array.from({ length: 8 }, (_, index) => `h${index}`);
+    const life = await world.start(
+      (controller) => {
+        for (const id of ids) {
+          controller.on('change', { id, field: 'spec.n' }, async () => {
+            executions.push(id);
+            await sleep(world.clock, 10);
+          });
+        }
+      },
+      { policy, persist: 'pass' },
+    );
+    await churn(world, 4, 400);
+    expect(executions.length).toBeGreaterThan(100);
+    expect(longestGap(executions, ids)).toBe(bound);
+    await life.settle();
+    await life.stop();
+  });
+
+  it("a parent with 2 subs that have 2 each: a leaf for each two parents, so 3k executions for k leaves (A9'f)", async () => {
+    const world = createWorld();
+    const executions: string[] = [];
+    const work = async (id: string): Promise<void> => {
+      executions.push(id);
+      await sleep(world.clock, 10);
+    };
+    const leaves = ['a/0', 'a/1', 'b/0', 'b/1'];
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'p', field: 'spec.n' }, async (ctx) => {
+        for (const id of ['a', 'b']) {
+          ctx.sub(id, {}, async (sub) => {
+            for (const leaf of ['0', '1']) sub.sub(leaf, {}, () => work(`${id}/${leaf}`));
+            await work(id);
+          });
+        }
+        await work('p');
+      }),
+    );
+    await churn(world, 4, 800);
+    expect(longestGap(executions, leaves)).toBe(3 * leaves.length);
+    await life.settle();
+    await life.stop();
+  });
+});
+
 describe("handlers: fairness between parents and others (A5')", () => {
   it('a due parent takes the turn of its subs: one sub costs two executions, wherever the parent itself stands', async () => {
     const world = createWorld();

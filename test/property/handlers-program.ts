@@ -15,6 +15,8 @@ export interface HandlerPlan {
   /** Of a parent: which subs for which view, by number; `undefined` for a leaf. */
   readonly subs: SubPlans | undefined;
   readonly writes: WritePlan | undefined;
+  /** It is called for its own writes. */
+  readonly selfTrigger: boolean;
   /** It has a hook for subs that leave the plan. */
   readonly retires: boolean;
 }
@@ -120,6 +122,7 @@ function createHandler(random: Random, id: string): HandlerPlan {
     obeysSignal: random() < 0.3,
     writes: createWrites(random),
     retires: random() < 0.6,
+    selfTrigger: kind !== 'create' && random() < 0.2,
     subs: isParent ? createPlans(random, 1) : undefined,
   };
 }

@@ -233,6 +233,7 @@ export class ProgramRun {
           id: handler.id,
           retries: handler.retries,
           ...(handler.adopts ? { onAdded: 'adopt' } : {}),
+          ...(handler.selfTrigger ? { selfTrigger: true } : {}),
           timeoutMs: TIMEOUT_MS,
           ...(handler.field === undefined ? {} : { field: handler.field }),
           ...(handler.onlyLabelled ? { when: isLabelled } : {}),

@@ -113,18 +113,21 @@ export interface Writer {
   readonly value: number;
   readonly look: (object: Thing) => unknown;
   readonly digestOn?: (view: unknown) => string;
+  /** Its own writes are news to it. */
+  readonly selfTrigger?: boolean;
 }
 
 /** Writes what a plan says, and works out what the handler sees with it. */
 export function writeBy(
   context: CallContext<Thing>,
-  { id, writes, value, look, digestOn = digestOfView }: Writer,
+  { id, writes, value, look, digestOn = digestOfView, selfTrigger = false }: Writer,
   ending: Ending,
   unwritten: Seen,
 ): Seen {
   if (writes === undefined || (ending !== 'ok' && !writes.onFailure)) return unwritten;
   const patch = { spec: ending === 'ok' ? { [`w-${id}`]: value } : { [`e-${id}`]: 1 } };
   context.patch(patch, writes.ifUnchanged ? { ifUnchanged: true } : {});
+  if (selfTrigger) return unwritten;
   const view = look(applyPatch(context.object, patch) as Thing);
   return { digest: digestOn(view), view };
 }

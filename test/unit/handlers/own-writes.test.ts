@@ -256,3 +256,78 @@ describe("absorption of own writes (I11')", () => {
     await life.stop();
   });
 });
+
+describe("selfTrigger (A8'b)", () => {
+  /** Counts `spec.n` up to a limit, by its own writes. */
+  const count = async (limit: number, selfTrigger: boolean) => {
+    const world = createWorld();
+    const seen: unknown[] = [];
+    world.source.put('o', { spec: { n: 0 } });
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'h', field: 'spec.n', selfTrigger }, (ctx) => {
+        seen.push([ctx.old, ctx.new]);
+        ctx.patch({ spec: { n: Math.min(limit, (ctx.new as number) + 1) } });
+      }),
+    );
+    return { world, seen, life };
+  };
+
+  it('a handler is called for its own writes until they change nothing; without the option, not', async () => {
+    for (const [selfTrigger, expected] of [
+      [
+        true,
+        [
+          [undefined, 0],
+          [0, 1],
+          [1, 2],
+          [2, 3],
+        ],
+      ],
+      [false, [[undefined, 0]]],
+    ] as const) {
+      const { seen, life } = await count(3, selfTrigger);
+      await life.settle();
+      expect(seen).toEqual(expected);
+      expect(life.controller.state('o')).toMatchObject({ settled: true, succeeded: true });
+      expect(life.stats().loops).toBe(0);
+      await life.stop();
+    }
+  });
+
+  it('without end it is slowed down like any loop of own writes', async () => {
+    const { world, seen, life } = await count(Number.POSITIVE_INFINITY, true);
+    await world.clock.advance(60_000);
+    expect(seen.length).toBeGreaterThan(10);
+    expect(seen.length).toBeLessThan(25);
+    expect(life.stats().loops).toBeGreaterThan(0);
+    expect(life.controller.state('o')?.handlers[0]?.loop?.paths).toEqual(['']);
+    await life.stop();
+  });
+
+  it('a failure that it notes in its own view is a new input', async () => {
+    const world = createWorld();
+    const keys = new Set<string>();
+    let calls = 0;
+    world.source.put('o', { spec: { n: 0 } });
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'h', field: 'spec', retries: 1, selfTrigger: true }, (ctx) => {
+        calls++;
+        keys.add(ctx.idempotencyKey);
+        ctx.patch({ spec: { failed: true } });
+        throw new Error('no');
+      }),
+    );
+    await life.settle();
+    // Once without the note, and twice with it.
+    expect([calls, keys.size]).toEqual([3, 2]);
+    await life.stop();
+  });
+
+  it.each(['create', 'resume', 'delete'] as const)('is refused for %s', async (kind) => {
+    const world = createWorld();
+    const life = await world.start((controller) => {
+      expect(() => controller.on(kind, { id: 'h', selfTrigger: true }, () => {})).toThrow('change and update');
+    });
+    await life.stop();
+  });
+});

@@ -22,6 +22,7 @@ describe('createController refuses', () => {
     ['an unknown option', { concurrencyMax: 3 }, 'unknown option concurrencyMax'],
     ['an unknown policy', { policy: 'superseed' }, 'policy is superseed'],
     ['a policy that is no word', { policy: true }, 'policy is true'],
+    ['an unknown way to persist', { persist: 'object' }, 'persist is object'],
     ['no source', { source: undefined }, 'source is not an object'],
     [
       'a source without get',
@@ -65,6 +66,8 @@ describe('createController refuses', () => {
     { concurrency: '4' },
     { concurrency: 1.5 },
     { concurrency: null },
+    { parallel: 0 },
+    { parallel: 1.5 },
     { drainMs: -1 },
     { drainMs: '1000' },
     { backoff: { maxMs: 1 } },
