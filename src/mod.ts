@@ -65,6 +65,7 @@ export type {
 } from './handlers/record.ts';
 export type { HandlerKind } from './handlers/registry.ts';
 export type { AttemptOptions, SubOptions } from './handlers/sub-options.ts';
+export { createStoreProgress, type StoreProgressOptions } from './handlers/store-progress.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export { createContentionTracker } from './lease/contention-tracker.ts';
 export { createWriterLeaseGroups } from './lease/writer-groups.ts';

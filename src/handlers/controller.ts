@@ -20,6 +20,7 @@ import { runPass } from './pass.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
 import { createMemoryProgress } from './progress.ts';
 import { type HandlerKind, Registry } from './registry.ts';
+import { checkApart } from './store-progress.ts';
 import { Sweeper } from './sweeper.ts';
 import { defaultViewBy } from './view.ts';
 
@@ -174,6 +175,7 @@ class ObjectController<T> implements Controller<T> {
 
   constructor(options: ControllerOptions<T>) {
     checkController(options);
+    checkApart('create a controller', options.source, options.progress);
     this.#clock = options.clock ?? systemClock;
     this.#logger = new GuardedLogger(options.logger);
     this.#drainMs = options.drainMs ?? 5000;
