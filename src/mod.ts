@@ -43,6 +43,11 @@ export type {
   SubContext,
   SubFunction,
 } from './handlers/context.ts';
+export {
+  type AnnotationProgressOptions,
+  createAnnotationProgress,
+  type ObjectRecordOptions,
+} from './handlers/annotation-progress.ts';
 export { type Controller, type ControllerStats, createController } from './handlers/controller.ts';
 export type { Difference } from './handlers/diff.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
@@ -65,6 +70,7 @@ export type {
 } from './handlers/record.ts';
 export type { HandlerKind } from './handlers/registry.ts';
 export type { AttemptOptions, SubOptions } from './handlers/sub-options.ts';
+export { createStatusProgress, type StatusProgressOptions } from './handlers/status-progress.ts';
 export { createStoreProgress, type StoreProgressOptions } from './handlers/store-progress.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export { createContentionTracker } from './lease/contention-tracker.ts';

@@ -9,8 +9,9 @@ import { ClosedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { SignalOptions } from '../types/signal.ts';
-import type { SourceList } from '../types/source.ts';
+import type { ObjectSource, SourceList } from '../types/source.ts';
 import { checkController } from './checks.ts';
+import { concealedSource } from './concealed-source.ts';
 import type { HandlerFunction } from './context.ts';
 import { inform } from './informer.ts';
 import { inspect, type ObjectStatus } from './inspect.ts';
@@ -180,7 +181,7 @@ class ObjectController<T> implements Controller<T> {
     this.#logger = new GuardedLogger(options.logger);
     this.#drainMs = options.drainMs ?? 5000;
     const random = options.random ?? systemRandom;
-    const { source } = options;
+    const source = concealedSource(options.source, options.progress);
     const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
     this.#registry = new Registry(
       resolveBackoff(options.backoff),
@@ -215,7 +216,7 @@ class ObjectController<T> implements Controller<T> {
         this.#logger.error('Cannot work on an object', { name, error, delayMs });
       },
     });
-    this.#deps = this.#passDeps(options, random, process);
+    this.#deps = this.#passDeps(options, source, random, process);
     this.#sweeper = new Sweeper({
       progress: this.#deps.progress,
       source,
@@ -286,10 +287,10 @@ class ObjectController<T> implements Controller<T> {
     return { objects: this.#table.size, queued, running, waiting, behind: keys, ...this.#counters };
   }
 
-  #passDeps(options: ControllerOptions<T>, random: Random, process: string): PassDeps {
+  #passDeps(options: ControllerOptions<T>, source: ObjectSource<T>, random: Random, process: string): PassDeps {
     let writes = 0;
     return {
-      source: options.source,
+      source,
       progress: options.progress ?? createMemoryProgress(),
       handlers: this.#registry.handlers,
       handlerIds: this.#registry.ids,

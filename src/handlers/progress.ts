@@ -27,8 +27,13 @@ export interface ProgressStore {
   compareAndSet(uid: string, gen: number, next: ProgressDocument): Promise<boolean>;
   /** Drops a document; no error if there is none. */
   delete(uid: string): Promise<void>;
-  /** All documents in short, to find those whose object is gone. */
+  /** All documents in short, to find those whose object is gone; not of those that go with their object. */
   list(): Promise<readonly ProgressHead[]>;
+  /**
+   * For a store that keeps records on the objects: the content of an object without them, which is what handlers see (A32').
+   * Pure; the content itself where there are none. @default records are elsewhere
+   */
+  conceal?(object: unknown): unknown;
 }
 
 /** A document in short. */

@@ -120,7 +120,8 @@ const WRITES: readonly ProgressCaseSpec[] = [
       const work = async (writer: number): Promise<void> => {
         const store = writer % 2 === 0 ? session.progress : session.other;
         for (let done = 0, tries = 0; done < 6; tries++) {
-          if (tries === TRIES_MAX) session.fail('a write on what was read', 'to be taken', `refused ${TRIES_MAX} times`);
+          if (tries === TRIES_MAX)
+            session.fail('a write on what was read', 'to be taken', `refused ${TRIES_MAX} times`);
           const found = await session.get(target, store);
           if (found !== undefined) checkWhole(session, found);
           const next = documentOf(target, (found?.gen ?? 0) + 1, { writeId: `${writer}/${done}` });

@@ -120,6 +120,7 @@ export class Process {
       list: () => alive(() => store.list()),
       delete: (uid) => alive(() => store.delete(uid)),
       compareAndSet: (uid, gen, next) => alive(() => write(uid, gen, next)),
+      ...(store.conceal === undefined ? {} : { conceal: store.conceal }),
     };
   }
 }
