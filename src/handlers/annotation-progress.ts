@@ -28,7 +28,7 @@ export interface AnnotationProgressOptions<T = unknown> extends ObjectRecordOpti
 }
 
 /**
- * Keeps records in annotations of the objects themselves, as Kubernetes has them (A32'): no other store is needed, and they
+ * Keeps records in annotations of the objects themselves, as Kubernetes has them (A42'): no other store is needed, and they
  * go with their object. Handlers do not see them, and changes of them call nobody.
  *
  * A write is a patch by resource version. All annotations of an object together may have 262144 bytes, names and texts; what

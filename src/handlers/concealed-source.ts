@@ -3,7 +3,7 @@ import type { ProgressStore } from './progress.ts';
 
 /**
  * The source as a controller sees it whose records are on the objects: without them, so that no view, however it is made,
- * changes by a record (A32'). Versions are as they are.
+ * changes by a record (A42'). Versions are as they are.
  */
 export function concealedSource<T>(source: ObjectSource<T>, progress: ProgressStore | undefined): ObjectSource<T> {
   const conceal = progress?.conceal;

@@ -23,7 +23,7 @@ export interface ObjectProgressOptions<T> {
 }
 
 /**
- * A progress store on the objects themselves (A32').
+ * A progress store on the objects themselves (A42').
  *
  * ```text
  *   get             object --texts--> document, with its part from elsewhere, if it has one

@@ -5,7 +5,7 @@ import type { ProgressDocument } from './record.ts';
  * Documents are plain JSON data; `Infinity` and `undefined` do not occur. Of one that is to be stored, `records` and
  * `bases` are made when they are read, so a store that keeps it by reference does not pay for them.
  *
- * What a store has to keep, by number, is A30' of `docs/spec/handlers.md`; `testProgressStore` of `plimsoll/testing` checks
+ * What a store has to keep, by number, is A40' of `docs/spec/handlers.md`; `testProgressStore` of `plimsoll/testing` checks
  * it. A store refuses what it cannot keep with a typed error, and never keeps less.
  *
  * One store serves one controller: at every list, documents of objects that are gone are deleted, and so are those of
@@ -16,7 +16,7 @@ import type { ProgressDocument } from './record.ts';
 export interface ProgressStore {
   /**
    * The document, or `undefined` if there is none. Sees every write that was answered before the call, whoever made it: one
-   * that is missed may hold an attempt which nobody would make again (A30'a). `name` is the object's, for a store that keeps
+   * that is missed may hold an attempt which nobody would make again (A40'a). `name` is the object's, for a store that keeps
    * records there.
    */
   get(uid: string, name: string): Promise<ProgressDocument | undefined>;
@@ -30,7 +30,7 @@ export interface ProgressStore {
   /** All documents in short, to find those whose object is gone; not of those that go with their object. */
   list(): Promise<readonly ProgressHead[]>;
   /**
-   * For a store that keeps records on the objects: the content of an object without them, which is what handlers see (A32').
+   * For a store that keeps records on the objects: the content of an object without them, which is what handlers see (A42').
    * Pure; the content itself where there are none. @default records are elsewhere
    */
   conceal?(object: unknown): unknown;

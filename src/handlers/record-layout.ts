@@ -25,7 +25,7 @@ export interface Stored {
 const MAIN = 'progress';
 
 /**
- * Lays a document out as texts (A32').
+ * Lays a document out as texts (A42').
  *
  * ```text
  *   progress        header, records with their digests; and, where a part is kept elsewhere, which one that is

@@ -4,7 +4,7 @@ import type { ProgressDocument } from './record.ts';
 import type { Overflow } from './record-layout.ts';
 
 /**
- * Parts of documents that are too large for their object, in another progress store (A33').
+ * Parts of documents that are too large for their object, in another progress store (A43').
  *
  * ```text
  *   uid of a part   uid of the object + "#" + id of the write that made it, and "bases" or "all"

@@ -1,6 +1,6 @@
 import type { MergePatch } from '../types/patch.ts';
 
-/** A place within objects that holds texts by name: what records are kept in (A32'). */
+/** A place within objects that holds texts by name: what records are kept in (A42'). */
 export interface RecordPlace {
   /** How errors name it. */
   readonly title: string;

@@ -20,7 +20,7 @@ export interface StoreProgressOptions {
 const PAGE = 100;
 
 /**
- * Makes a progress store of the keys under a prefix of a store, embedded or a replica: records live as long as its data (A31').
+ * Makes a progress store of the keys under a prefix of a store, embedded or a replica: records live as long as its data (A41').
  *
  * ```text
  *   key      prefix + uid, escaped so that any uid will do and none has a "/"

@@ -47,14 +47,14 @@ const ODD_NAMES: readonly string[] = ['a', 'A', 'ns/a', 'ns/b', 'a.b-c', 'x'.rep
 const READS: readonly ProgressCaseSpec[] = [
   {
     name: 'what was never written is not there',
-    rule: "A30'a",
+    rule: "A40'a",
     async run(session) {
       await session.holds('the document of a new object', await session.target(), undefined);
     },
   },
   {
     name: 'a read sees every write that was answered',
-    rule: "A30'a",
+    rule: "A40'a",
     async run(session) {
       const target = await session.target();
       for (let gen = 1; gen <= 12; gen++) {
@@ -65,7 +65,7 @@ const READS: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'a read sees the writes of another process',
-    rule: "A30'a",
+    rule: "A40'a",
     async run(session) {
       const target = await session.target();
       for (let gen = 1; gen <= 12; gen++) {
@@ -81,7 +81,7 @@ const READS: readonly ProgressCaseSpec[] = [
 const WRITES: readonly ProgressCaseSpec[] = [
   {
     name: 'a write needs the generation before it',
-    rule: "A30'b",
+    rule: "A40'b",
     async run(session) {
       const target = await session.target();
       session.equal('generation 6 where there is none', await session.write(documentOf(target, 6)), false);
@@ -98,7 +98,7 @@ const WRITES: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'of many writers of one generation one is told yes, and its document is there',
-    rule: "A30'b",
+    rule: "A40'b",
     async run(session) {
       const target = await session.target();
       for (let gen = 1; gen <= 4; gen++) {
@@ -113,7 +113,7 @@ const WRITES: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'no write gets lost between writers that read, write and try again',
-    rule: "A30'b",
+    rule: "A40'b",
     async run(session) {
       const target = await session.target();
       let taken = 0;
@@ -136,7 +136,7 @@ const WRITES: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'documents of several objects have nothing to do with each other',
-    rule: "A30'b",
+    rule: "A40'b",
     async run(session) {
       const [a, b] = [await session.target(), await session.target()];
       const first = await session.stored(documentOf(a, 1));
@@ -151,7 +151,7 @@ const WRITES: readonly ProgressCaseSpec[] = [
 const DOCUMENTS: readonly ProgressCaseSpec[] = [
   {
     name: 'a document comes back as it was written, to the last member',
-    rule: "A30'c",
+    rule: "A40'c",
     async run(session) {
       const target = await session.target();
       await session.holds('a full document', target, await session.stored(fullDocument(target)));
@@ -159,7 +159,7 @@ const DOCUMENTS: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'a write replaces the whole document',
-    rule: "A30'c",
+    rule: "A40'c",
     async run(session) {
       const target = await session.target();
       await session.stored(fullDocument(target));
@@ -170,7 +170,7 @@ const DOCUMENTS: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'a large document is kept as a whole or refused with a typed error, which changes nothing',
-    rule: "A30'c",
+    rule: "A40'c",
     async run(session) {
       const target = await session.target();
       let last = await session.stored(documentOf(target, 1));
@@ -194,7 +194,7 @@ const DOCUMENTS: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'any text will do as a uid, and each has a document of its own',
-    rule: "A30'c",
+    rule: "A40'c",
     needs: 'uids',
     async run(session) {
       const documents: [Target, ProgressDocument][] = [];
@@ -211,7 +211,7 @@ const DOCUMENTS: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'any name of an object will do',
-    rule: "A30'c",
+    rule: "A40'c",
     async run(session) {
       for (const name of ODD_NAMES) {
         const target = await session.target(name);
@@ -224,7 +224,7 @@ const DOCUMENTS: readonly ProgressCaseSpec[] = [
 const ENDS: readonly ProgressCaseSpec[] = [
   {
     name: 'a document that was dropped, or whose object is gone, is not there; all others stay',
-    rule: "A30'd",
+    rule: "A40'd",
     async run(session) {
       const [gone, stays] = [await session.target(), await session.target()];
       await session.stored(documentOf(gone, 1));
@@ -243,7 +243,7 @@ const ENDS: readonly ProgressCaseSpec[] = [
   },
   {
     name: 'the list has every document once, in short, however many there are',
-    rule: "A30'd",
+    rule: "A40'd",
     needs: 'uids',
     async run(session) {
       session.equal('the list of nothing', await session.within('list', session.progress.list()), []);
@@ -263,7 +263,7 @@ const ENDS: readonly ProgressCaseSpec[] = [
 
 const LOST: readonly ProgressCaseSpec[] = [true, false].map((isApplied) => ({
   name: `a write whose answer was lost, ${isApplied ? 'applied' : 'and that was not applied'}: a read tells`,
-  rule: "A30'e",
+  rule: "A40'e",
   needs: 'loseAnswer',
   async run(session) {
     const target = await session.target();

@@ -36,7 +36,7 @@ export interface ProgressCase {
 const NAMES = ['open', 'can', 'dispose', 'settle'] as const;
 
 /**
- * The conformance suite for progress stores: one case for each thing that a controller relies on (A30'). Like
+ * The conformance suite for progress stores: one case for each thing that a controller relies on (A40'). Like
  * `testBackend` it needs no test runner, and shows that promises are broken, never that they are kept.
  *
  * @throws TypeError for options that are missing or unknown

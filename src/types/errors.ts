@@ -38,7 +38,7 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `VALUE` | ValueError | D7 | no |
  * | `INVARIANT` | InvariantError | a bug of Plimsoll | no |
  * | `ASSERTION` | BackendAssertionError, of `plimsoll/testing` | a backend broke a promise (B1-B12) | no |
- * | `ASSERTION` | ProgressAssertionError, of `plimsoll/testing` | a progress store broke a promise (A30') | no |
+ * | `ASSERTION` | ProgressAssertionError, of `plimsoll/testing` | a progress store broke a promise (A40') | no |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
  * An argument of the wrong type (a number as a string, an object for a flag, an unknown option) is the platform's own

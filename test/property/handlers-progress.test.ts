@@ -4,7 +4,7 @@ import { KEEPS } from './handlers-keep.ts';
 import { createProgram } from './handlers-program.ts';
 import { runProgram } from './handlers-run.ts';
 
-describe("handlers: random programs over every kind of progress store (A30' to A33')", () => {
+describe("handlers: random programs over every kind of progress store (A40' to A43')", () => {
   for (const keep of KEEPS.filter((one) => one !== 'memory')) {
     it(`keep the invariants I1' to I8', I10', I12' to I14', I17' to I19' with records in: ${keep}`, async () => {
       const total = { calls: 0, crashes: 0 };

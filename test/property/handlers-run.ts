@@ -131,13 +131,13 @@ class ProgramRun {
     for (const { uid, name } of this.#source.objects) {
       const [is, was] = [await this.#answered(kept.get(uid, name)), this.journal.docs.get(uid)];
       if (textOf(is && copyOf(is)) !== textOf(was && copyOf(was))) {
-        this.journal.violate("A30'", `${uid}: the store has ${textOf(is?.gen)}, written was ${textOf(was?.gen)}`);
+        this.journal.violate("A40'", `${uid}: the store has ${textOf(is?.gen)}, written was ${textOf(was?.gen)}`);
       }
     }
     const left = (await this.#answered(kept.list())).filter(
       ({ uid }) => !this.#source.objects.some((o) => o.uid === uid),
     );
-    if (left.length > 0) this.journal.violate("A30'd", `records of ${left.length} dead objects are left`);
+    if (left.length > 0) this.journal.violate("A40'd", `records of ${left.length} dead objects are left`);
     const uids = new Set(this.#source.objects.map(({ uid }) => uid));
     for (const uid of this.journal.docs.keys()) {
       if (!uids.has(uid) && !this.#kept.goesWithObjects)

@@ -50,7 +50,7 @@ const KINDS: Readonly<Record<string, (source: MemoryObjectSource<Thing>) => Prog
   'a place of their own': (source) => createStatusProgress(source, { path: '/status/a.b~1c/d' }),
 };
 
-describe("records on objects: nobody sees them (A32')", () => {
+describe("records on objects: nobody sees them (A42')", () => {
   for (const [kind, create] of Object.entries(KINDS)) {
     it(`${kind}: handlers of every view are called for changes of others alone, and then there is rest`, async () => {
       const world = createWorld();
@@ -125,7 +125,7 @@ describe("records on objects: nobody sees them (A32')", () => {
   });
 });
 
-describe("records on objects: room (A32', A33')", () => {
+describe("records on objects: room (A42', A43')", () => {
   const text = 'x'.repeat(262_144 - 700);
 
   it('no room and no other place: a typed error, nothing is called, nothing is written', async () => {
@@ -274,7 +274,7 @@ describe("records on objects: room (A32', A33')", () => {
   });
 });
 
-describe("records on objects: writes (A32')", () => {
+describe("records on objects: writes (A42')", () => {
   it('gives way to changes by others up to 16 times, then it is an error and the object waits', async () => {
     for (const [edits, isWritten] of [
       [15, true],

@@ -16,7 +16,7 @@ import type { Thing } from './harness.ts';
 
 /** What each case of the suite says of a store. */
 function check(name: string, options: ProgressSuiteOptions): void {
-  describe(`progress stores: ${name} keeps what a controller relies on (A30')`, () => {
+  describe(`progress stores: ${name} keeps what a controller relies on (A40')`, () => {
     for (const one of testProgressStore(options)) it(`${one.rule}: ${one.name}`, () => one.run());
   });
 }

@@ -14,7 +14,7 @@ import { createWorld, sleep } from './harness.ts';
 
 const TARGET = { uid: 'u', name: 'o' };
 
-describe("progress under a prefix of a store (A31')", () => {
+describe("progress under a prefix of a store (A41')", () => {
   it('keys are ASCII without "/", one for each uid', () => {
     const keys = new UidKeys();
     const uids = fc.oneof(
@@ -85,7 +85,7 @@ describe("progress under a prefix of a store (A31')", () => {
     expect((await progress.get('u', 'o'))?.gen).toBe(10);
   });
 
-  it("a read on a replica that lags behind answers what its backend has, not what it has applied (A30'a)", async () => {
+  it("a read on a replica that lags behind answers what its backend has, not what it has applied (A40'a)", async () => {
     const clock = createVirtualClock();
     const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes', clock });
     const backend = createFaultyBackend(createMemoryBackend(data), { clock });
