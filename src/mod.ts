@@ -46,6 +46,11 @@ export type {
   SubContext,
   SubFunction,
 } from './handlers/context.ts';
+export {
+  type AnnotationProgressOptions,
+  createAnnotationProgress,
+  type ObjectRecordOptions,
+} from './handlers/annotation-progress.ts';
 export { applyPatch } from './handlers/apply-patch.ts';
 export type { BreakerStatus } from './handlers/breaker.ts';
 export { type Controller, createController } from './handlers/controller.ts';
@@ -104,6 +109,8 @@ export type {
   TimerFunction,
   TimerOptions,
 } from './handlers/spawn-options.ts';
+export { createStatusProgress, type StatusProgressOptions } from './handlers/status-progress.ts';
+export { createStoreProgress, type StoreProgressOptions } from './handlers/store-progress.ts';
 export { createStoreSource, type StoreSourceOptions } from './handlers/store-source.ts';
 export { createContentionTracker } from './lease/contention-tracker.ts';
 export { createWriterLeaseGroups } from './lease/writer-groups.ts';

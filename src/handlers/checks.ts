@@ -108,6 +108,7 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   const { source } = options;
   checkFunction(action, 'patch of the source', source.patch);
   checkFunction(action, 'owns of the source', source.owns);
+  checkFunction(action, 'conceal of the progress', options.progress?.conceal);
   if (source.hasFinalizers !== undefined && typeof source.hasFinalizers !== 'boolean') {
     throw new TypeError(
       `Cannot ${action}: hasFinalizers of the source is of type ${typeof source.hasFinalizers}, not a boolean`,

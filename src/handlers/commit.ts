@@ -108,7 +108,7 @@ async function write(
 
 /** Reads the document; a doubtful write of ours that turns up in it is settled thereby. */
 export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemory): Promise<void> {
-  const document = await deps.progress.get(memory.uid);
+  const document = await deps.progress.get(memory.uid, state.name);
   if (document === undefined) memory.reload(emptyDocument(memory.uid, state.name));
   else memory.reload(memory.doc?.isStoredAs(document) === true ? memory.doc : versionOf(document));
 }

@@ -5,14 +5,21 @@ import type { ProgressDocument } from './record.ts';
  * Documents are plain JSON data; `Infinity` and `undefined` do not occur. Of one that is to be stored, `records` and
  * `bases` are made when they are read, so a store that keeps it by reference does not pay for them.
  *
+ * What a store has to keep, by number, is A40' of `docs/spec/handlers.md`; `testProgressStore` of `plimsoll/testing` checks
+ * it. A store refuses what it cannot keep with a typed error, and never keeps less.
+ *
  * One store serves one controller: at every list, documents of objects that are gone are deleted, and so are those of
  * data that was replaced (`ObjectSource.owns`).
  *
  * A rejected write may have happened or not; the controller reads again and recognises its own by `writeId`.
  */
 export interface ProgressStore {
-  /** The document, or `undefined` if there is none. Sees every write that was answered before the call. */
-  get(uid: string): Promise<ProgressDocument | undefined>;
+  /**
+   * The document, or `undefined` if there is none. Sees every write that was answered before the call, whoever made it: one
+   * that is missed may hold an attempt which nobody would make again (A40'a). `name` is the object's, for a store that keeps
+   * records there.
+   */
+  get(uid: string, name: string): Promise<ProgressDocument | undefined>;
   /**
    * Stores `next` if the present generation is `gen` (0 for "there is none") and says whether it did. Atomic.
    * `next.gen` is `gen + 1`.
@@ -20,8 +27,13 @@ export interface ProgressStore {
   compareAndSet(uid: string, gen: number, next: ProgressDocument): Promise<boolean>;
   /** Drops a document; no error if there is none. */
   delete(uid: string): Promise<void>;
-  /** All documents in short, to find those whose object is gone. */
+  /** All documents in short, to find those whose object is gone; not of those that go with their object. */
   list(): Promise<readonly ProgressHead[]>;
+  /**
+   * For a store that keeps records on the objects: the content of an object without them, which is what handlers see (A42').
+   * Pure; the content itself where there are none. @default records are elsewhere
+   */
+  conceal?(object: unknown): unknown;
 }
 
 /** A document in short. */
@@ -29,6 +41,8 @@ export type ProgressHead = Pick<ProgressDocument, 'uid' | 'name' | 'resourceVers
 
 /** A {@link ProgressStore} in memory. */
 export interface MemoryProgress extends ProgressStore {
+  /** The name is not needed. */
+  get(uid: string, name?: string): Promise<ProgressDocument | undefined>;
   /** Number of documents: at most one for each object that lives. */
   readonly size: number;
 }

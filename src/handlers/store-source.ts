@@ -63,13 +63,16 @@ export function createStoreSource<V>(store: Store<V, string>, options: StoreSour
 
 const NAMES: readonly (keyof StoreSourceOptions)[] = ['prefix'];
 
-class StoreSource<V> implements ObjectSource<V> {
+/** Exported for the look at what its controller keeps beside it. */
+export class StoreSource<V> implements ObjectSource<V> {
+  readonly place: { readonly store: unknown; readonly prefix: string };
   readonly #store: Store<V, string>;
   readonly #prefix: string;
   /** Of the data that the last list was taken from: its revision is a position in no other. */
   #identity: string | undefined;
 
   constructor(store: Store<V, string>, prefix: string) {
+    this.place = { store, prefix };
     this.#store = store;
     this.#prefix = prefix;
   }

@@ -38,6 +38,7 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `VALUE` | ValueError | D7 | no |
  * | `INVARIANT` | InvariantError | a bug of Plimsoll | no |
  * | `ASSERTION` | BackendAssertionError, of `plimsoll/testing` | a backend broke a promise (B1-B12) | no |
+ * | `ASSERTION` | ProgressAssertionError, of `plimsoll/testing` | a progress store broke a promise (A40') | no |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
  * An argument of the wrong type (a number as a string, an object for a flag, an unknown option) is the platform's own
@@ -136,9 +137,9 @@ export class DuplicateKeyError extends PlimsollError {
 export class LimitExceededError extends PlimsollError {
   override readonly name: string = 'LimitExceededError';
   declare readonly code: 'LIMIT_EXCEEDED';
-  /** A name of `limits`, or `leaseTtlMs`. */
+  /** A name of `limits`, `leaseTtlMs`, or `progressBytes`: records on one object. */
   readonly limit: string;
-  /** In the unit of the limit: bytes (`keyBytes`, `valueBytes`, `txnBytes`), milliseconds (`leaseTtlMs`), else a number of things. */
+  /** In the unit of the limit: bytes (`keyBytes`, `valueBytes`, `txnBytes`, `progressBytes`), milliseconds (`leaseTtlMs`), else a number of things. */
   readonly max: number;
   /** What it would have come to, in the same unit. */
   readonly actual: number;

@@ -233,14 +233,24 @@ export class Journal {
     for (const episode of this.#episodes.values()) episode.crashes++;
   }
 
-  /** The store, with every write that lands written down. */
-  store(store: ProgressStore): ProgressStore {
+  /**
+   * The store, with every write that lands written down. `hasLanded` is asked about one that was refused, where it is not the
+   * test that loses the answers.
+   */
+  store(store: ProgressStore, hasLanded: (next: ProgressDocument) => boolean): ProgressStore {
     return {
-      ...store,
+      get: (uid, name) => store.get(uid, name),
+      list: () => store.list(),
+      ...(store.conceal === undefined ? {} : { conceal: store.conceal }),
       compareAndSet: async (uid, gen, next) => {
-        const done = await store.compareAndSet(uid, gen, next);
-        if (done) this.#landed(next);
-        return done;
+        try {
+          const done = await store.compareAndSet(uid, gen, next);
+          if (done) this.#landed(next);
+          return done;
+        } catch (error) {
+          if (hasLanded(next)) this.#landed(next);
+          throw error;
+        }
       },
       delete: async (uid) => {
         await store.delete(uid);

@@ -1,5 +1,5 @@
 import { type Controller, createController } from '../../src/handlers/controller.ts';
-import { createMemoryProgress } from '../../src/handlers/progress.ts';
+import type { ProgressDocument } from '../../src/handlers/record.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import {
   createObjectSource,
@@ -12,7 +12,8 @@ import type { SourceObject } from '../../src/types/source.ts';
 import type { Thing } from '../unit/handlers/harness.ts';
 import { Actors, type CallFacts } from './handlers-actors.ts';
 import { checkHandler, checkPatch, DELETION } from './handlers-checks.ts';
-import { Journal } from './handlers-journal.ts';
+import { Journal, textOf } from './handlers-journal.ts';
+import { type Keep, type Kept, keepIn } from './handlers-keep.ts';
 import { below, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
 import { isLabelled, kubernetes, TIMEOUT_MS } from './handlers-views.ts';
 import { type Fate, Process } from './handlers-world.ts';
@@ -28,11 +29,11 @@ export interface Verdict {
 }
 
 /** Runs a program to its end, lets everything come to rest, and says which invariants did not hold. */
-export async function runProgram(program: Program): Promise<Verdict> {
-  const run = new ProgramRun(program);
+export async function runProgram(program: Program, keep: Keep = 'memory'): Promise<Verdict> {
+  const run = new ProgramRun(program, keep);
   for (const { step, gapMs } of program.steps) await run.take(step, gapMs);
   await run.quiet();
-  run.checkFinal();
+  await run.checkFinal();
   await run.checkRest();
   const { violations, calls, writes, crashes } = run.journal;
   return { violations, calls, writes, crashes };
@@ -57,7 +58,7 @@ export class ProgramRun {
   readonly #random: Random;
   readonly #clock = createVirtualClock();
   readonly #source: MemoryObjectSource<Thing>;
-  readonly #progress = createMemoryProgress();
+  readonly #kept: Kept;
   readonly #order: HandlerPlan[];
   #process: Process;
   #controller: Controller<Thing>;
@@ -68,7 +69,7 @@ export class ProgramRun {
   readonly #dead: Process[] = [];
   #isQuiet = false;
 
-  constructor(program: Program, script?: Script) {
+  constructor(program: Program, keep: Keep, script?: Script) {
     this.#program = program;
     this.#script = script;
     this.#random = createSeededRandom(program.seed ^ 0x5bd1e995);
@@ -85,6 +86,7 @@ export class ProgramRun {
       isDeleting: (uid: string) => living(uid)?.deleting !== false,
     };
     this.#actors = new Actors(this.journal, this.#random, this.#clock, looks, script?.chanceOf);
+    this.#kept = keepIn(keep, this.#source, this.#clock);
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
@@ -136,7 +138,7 @@ export class ProgramRun {
     await this.#rest("I19'");
   }
 
-  checkFinal(): void {
+  async checkFinal(): Promise<void> {
     for (const object of this.#source.objects) {
       if (object.deleting) {
         if (object.finalizers?.length !== 0) this.journal.violate("I12'", `${object.uid} is never released`);
@@ -144,9 +146,21 @@ export class ProgramRun {
       }
       for (const handler of this.#order) checkHandler(this.journal, this.#controller, object, handler);
     }
+    const kept = this.#kept.open();
+    for (const { uid, name } of this.#source.objects) {
+      const [is, was] = [await this.#answered(kept.get(uid, name)), this.journal.docs.get(uid)];
+      if (textOf(is && copyOf(is)) !== textOf(was && copyOf(was))) {
+        this.journal.violate("A40'", `${uid}: the store has ${textOf(is?.gen)}, written was ${textOf(was?.gen)}`);
+      }
+    }
+    const left = (await this.#answered(kept.list())).filter(
+      ({ uid }) => !this.#source.objects.some((o) => o.uid === uid),
+    );
+    if (left.length > 0) this.journal.violate("A40'd", `records of ${left.length} dead objects are left`);
     const uids = new Set(this.#source.objects.map(({ uid }) => uid));
     for (const uid of this.journal.docs.keys()) {
-      if (!uids.has(uid)) this.journal.violate("I12'", `${uid}: the document of a dead object is still there`);
+      if (!uids.has(uid) && !this.#kept.goesWithObjects)
+        this.journal.violate("I12'", `${uid}: the document of a dead object is still there`);
     }
   }
 
@@ -201,7 +215,7 @@ export class ProgramRun {
     };
     if (path === 'a' || path === 'kind') after.spec[path] = value;
     else if (path === 'x') after.status.x = value;
-    else after.metadata = { labels: { on: value === 0 ? 0 : 1 } };
+    else after.metadata = { ...after.metadata, labels: { on: value === 0 ? 0 : 1 } };
     this.#source.put(name, after);
   }
 
@@ -216,7 +230,7 @@ export class ProgramRun {
         (change, result) =>
           checkPatch(this.journal, { process, handlers, deletion: this.#program.deletion }, change, result),
       ),
-      progress: process.progress(this.journal.store(this.#progress), () => this.#fate()),
+      progress: process.progress(this.journal.store(this.#kept.open(), this.#kept.hasLanded), () => this.#fate()),
       essence: kubernetes,
       clock: process.clock,
       random: this.#random,
@@ -306,6 +320,16 @@ export class ProgramRun {
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
+  async #answered<R>(answer: Promise<R>): Promise<R> {
+    let isDone = false;
+    void answer.finally(() => {
+      isDone = true;
+    });
+    while (!isDone && (await this.#clock.advanceToNext()));
+    await this.#clock.settle();
+    return answer;
+  }
+
   /** Goes on until everything is settled and no timer is left (I19'). */
   async #rest(rule: string): Promise<void> {
     const end = this.#clock.now() + QUIET_LIMIT_MS;
@@ -318,4 +342,8 @@ export class ProgramRun {
     const { behind } = this.#controller.stats();
     if (behind > 0) this.journal.violate(rule, `${behind} objects are behind`);
   }
+}
+
+function copyOf(document: ProgressDocument): unknown {
+  return JSON.parse(JSON.stringify(document));
 }

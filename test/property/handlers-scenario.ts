@@ -5,7 +5,7 @@ import { DELETION } from './handlers-checks.ts';
 import { textOf } from './handlers-journal.ts';
 import { createProgram, type HandlerPlan, type Program, type Step, type SubPlan } from './handlers-program.ts';
 import { ProgramRun } from './handlers-run.ts';
-import { isLabelled, seenBy, subsOf } from './handlers-views.ts';
+import { inputOf, isLabelled, seenBy, subsOf } from './handlers-views.ts';
 import type { Fate } from './handlers-world.ts';
 
 /** The one thing that goes wrong in a run: the process dies at its n-th write, which lands or does not. */
@@ -73,6 +73,7 @@ function withoutEnds(plan: HandlerPlan): HandlerPlan {
     ...sub,
     retries,
     writes: isAlways(sub.id) ? calm(sub.writes) : undefined,
+    subs: sub.subs?.map((below) => below.map((one) => ({ ...calmSub(one), writes: undefined }))),
   });
   return { ...plan, retries, writes: calm(plan.writes), subs: plan.subs?.map((subs) => subs.map(calmSub)) };
 }
@@ -80,7 +81,7 @@ function withoutEnds(plan: HandlerPlan): HandlerPlan {
 /** Runs a scenario to its end, with the process dying at one point of it or at none. */
 export async function runScenario(program: Program, crash: CrashPoint | undefined): Promise<Outcome> {
   let points = 0;
-  const run: ProgramRun = new ProgramRun(program, {
+  const run: ProgramRun = new ProgramRun(program, 'memory', {
     fate: () => fateOf(points++, crash),
     chanceOf: ({ id, digest, attempt, isRebuild }) =>
       isRebuild ? () => 0.5 : deterministic(program.seed, `${id} ${digest}`, attempt),
@@ -132,7 +133,8 @@ function finalOf(run: ProgramRun, { handlers }: Program): unknown {
 
 function handlerOf({ journal }: ProgramRun, plan: HandlerPlan, uid: string, object: Thing): unknown {
   const records = journal.docs.get(uid)?.records ?? {};
-  const planned = [plan.id, ...subsOf(plan, seenBy(plan, object)).map((sub) => `${plan.id}/${sub.id}`)];
+  const input = inputOf(plan.id, seenBy(plan, object));
+  const planned = [plan.id, ...subsOf(plan.subs, input).map((sub) => `${plan.id}/${sub.id}`)];
   const states = planned.map((id) => {
     const { attempt, done } = records[id] ?? {};
     return { id, digest: attempt?.digest, state: attempt?.state, done, effect: journal.ledger.get(`${uid} ${id}`) };

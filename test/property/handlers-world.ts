@@ -116,10 +116,11 @@ export class Process {
       return done;
     };
     return {
-      get: (uid) => alive(() => store.get(uid)),
+      get: (uid, name) => alive(() => store.get(uid, name)),
       list: () => alive(() => store.list()),
       delete: (uid) => alive(() => store.delete(uid)),
       compareAndSet: (uid, gen, next) => alive(() => write(uid, gen, next)),
+      ...(store.conceal === undefined ? {} : { conceal: store.conceal }),
     };
   }
 }

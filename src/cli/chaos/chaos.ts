@@ -240,7 +240,7 @@ export class Chaos {
 
   #countWrites(store: ProgressStore): ProgressStore {
     return {
-      get: (uid) => store.get(uid),
+      get: (uid, name) => store.get(uid, name),
       list: () => store.list(),
       delete: (uid) => store.delete(uid),
       compareAndSet: (uid, gen, next) => {

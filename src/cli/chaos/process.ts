@@ -70,7 +70,7 @@ export class Process {
 
   progress(store: ProgressStore): ProgressStore {
     return {
-      get: (uid) => this.#alive(() => store.get(uid)),
+      get: (uid, name) => this.#alive(() => store.get(uid, name)),
       list: () => this.#alive(() => store.list()),
       delete: (uid) => this.#alive(() => store.delete(uid)),
       compareAndSet: (uid, gen, next) => this.#write('write progress', () => store.compareAndSet(uid, gen, next)),

@@ -143,7 +143,7 @@ test('failures: a progress store that fails repeats no call', async () => {
   like(life.controller.stats(), { calls: 1, successes: 1 });
   like(life.controller.state('a'), { settled: true, succeeded: true });
   const [head] = await progress.list();
-  equal([head?.name, (await progress.get('uid-1'))?.gen], ['a', 2]);
+  equal([head?.name, (await memory.get('uid-1'))?.gen], ['a', 2]);
   await life.stop();
 });
 

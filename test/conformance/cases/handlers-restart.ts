@@ -134,7 +134,7 @@ test('restart: a document is JSON data with a generation', async () => {
     ['a', 'create', undefined, 1],
     ['a', 'update', 1, 2],
   ]);
-  const document = await progress.get('uid-1');
+  const document = await progress.get('uid-1', 'a');
   equal([document?.uid, document?.name, document?.gen, document?.resourceVersion], ['uid-1', 'a', 4, '2']);
   equal(Object.keys(document?.records ?? {}), ['h']);
   equal(Object.values(document?.bases ?? {}), [2]);

@@ -13,7 +13,7 @@ function jobOf(place: number, handler: number): Job {
   const found = registry.handlers[handler];
   if (found === undefined) throw new Error('no such handler');
   const id = `${found.id}/${place}`;
-  return { id, handler: found, entry: undefined, retires: false, digest: '', handlerDigest: '', at: place, place };
+  return { id, handler: found, entry: undefined, parent: undefined, retires: false, digest: '', at: place, place };
 }
 
 describe('due jobs', () => {

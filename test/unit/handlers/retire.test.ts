@@ -52,7 +52,7 @@ function mortal(progress: ProgressStore) {
   const never = new Promise<never>(() => {});
   const alive = <R>(ask: () => Promise<R>): Promise<R> => (isDead ? never : ask());
   const store: ProgressStore = {
-    get: (uid) => alive(() => progress.get(uid)),
+    get: (uid, name) => alive(() => progress.get(uid, name)),
     list: () => alive(() => progress.list()),
     delete: (uid) => alive(() => progress.delete(uid)),
     compareAndSet: (uid, gen, next) => alive(() => progress.compareAndSet(uid, gen, next)),

@@ -36,7 +36,7 @@ function mortal(progress: ProgressStore) {
   const held: (() => Promise<boolean>)[] = [];
   const never = new Promise<never>(() => {});
   const store: ProgressStore = {
-    get: (uid) => (isDead ? never : progress.get(uid)),
+    get: (uid, name) => (isDead ? never : progress.get(uid, name)),
     list: () => (isDead ? never : progress.list()),
     delete: (uid) => (isDead ? never : progress.delete(uid)),
     async compareAndSet(uid, gen, next) {
@@ -353,8 +353,8 @@ describe('handlers, row by row', () => {
       const successor = mortal(world.progress);
       const racing: ProgressStore = {
         ...successor.store,
-        async get(uid) {
-          const doc = await successor.store.get(uid);
+        async get(uid, name) {
+          const doc = await successor.store.get(uid, name);
           if (landsBefore === 'intent') await process.land();
           return doc;
         },
