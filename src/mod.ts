@@ -47,7 +47,7 @@ export type { BreakerStatus } from './handlers/breaker.ts';
 export { type Controller, createController } from './handlers/controller.ts';
 export type { ControllerStats } from './handlers/controller-stats.ts';
 export type { Difference } from './handlers/diff.ts';
-export type { Explanation, HandlerExplanation, Reason } from './handlers/explain.ts';
+export type { Explanation, HandlerExplanation, Reason } from './handlers/explanation.ts';
 export type { DurationStats, HandlerStats } from './handlers/handler-metrics.ts';
 export type { HandlerStatus, ObjectStatus } from './handlers/inspect.ts';
 export type { Loop } from './handlers/loop-guard.ts';
