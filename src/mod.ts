@@ -64,7 +64,7 @@ export {
   type LabelFilter,
   PRESENT,
   type ValueFilter,
-} from './handlers/filters.ts';
+} from './handlers/filter-options.ts';
 export type {
   IndexAccess,
   IndexEntries,
@@ -74,7 +74,7 @@ export type {
   IndexOptions,
   ObjectIndex,
 } from './handlers/index-options.ts';
-export type { Explanation, HandlerExplanation, Reason } from './handlers/explain.ts';
+export type { Explanation, HandlerExplanation, Reason } from './handlers/explanation.ts';
 export type { DurationStats, HandlerStats } from './handlers/handler-metrics.ts';
 export { type DiffJsonOptions, diffJson } from './handlers/json-diff.ts';
 export { mergePatchOf } from './handlers/merge-diff.ts';

@@ -1,6 +1,6 @@
 import type { SignalOptions } from '../types/signal.ts';
 import type { ControllerStats } from './controller-stats.ts';
-import type { Explanation } from './explain.ts';
+import type { Explanation } from './explanation.ts';
 import type { HandlerStats } from './handler-metrics.ts';
 import type { IndexAccess } from './index-options.ts';
 import type { ObjectStatus } from './inspect.ts';

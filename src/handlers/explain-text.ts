@@ -1,4 +1,4 @@
-import type { Explanation, HandlerExplanation, Reason } from './explain.ts';
+import type { Explanation, HandlerExplanation, Reason } from './explanation.ts';
 
 const OBJECT: Readonly<Record<Explanation['object'], string>> = {
   unknown: 'nothing is known to live under this name',

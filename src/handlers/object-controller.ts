@@ -17,10 +17,10 @@ import { BackPressure } from './back-pressure.ts';
 import { type Breakers, breakersBy } from './breaker.ts';
 import { checkController } from './checks.ts';
 import { concealedSource } from './concealed-source.ts';
-import type { Controller } from './controller.ts';
 import { type ControllerStats, freshCounters } from './controller-stats.ts';
 import { errorText } from './error-text.ts';
-import { type Explanation, explain } from './explain.ts';
+import { explain } from './explain.ts';
+import type { Explanation } from './explanation.ts';
 import { HandlerMetrics, type HandlerStats } from './handler-metrics.ts';
 import { handlerStats } from './handler-stats.ts';
 import { IdleWaiters } from './idle-waiters.ts';
@@ -31,11 +31,11 @@ import { noKindCounts } from './kind-deps.ts';
 import { Kinds, type KindTable } from './kinds.ts';
 import { ObjectTable } from './object-table.ts';
 import type { ControllerOptions, HandlerOptions } from './options.ts';
-import { runPass } from './pass.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
 import { priorityBy } from './priority.ts';
 import { createMemoryProgress } from './progress.ts';
 import { Registry } from './registry.ts';
+import { runPass } from './run-pass.ts';
 import type { Snapshot } from './snapshot.ts';
 import { checkApart } from './store-progress.ts';
 import { Sweeper } from './sweeper.ts';
@@ -50,7 +50,7 @@ const QUEUED_MAX = 10_000;
 const RELIST_BACKOFF: Backoff = { baseMs: 200, factor: 2, maxMs: 30_000, jitter: 0.2 };
 
 /** The controller: whatever belongs to all objects together. What is done for one of them is in `pass.ts`. */
-export class ObjectController<T> implements Controller<T> {
+export class ObjectController<T> {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #drainMs: number;
@@ -110,26 +110,7 @@ export class ObjectController<T> implements Controller<T> {
       // What is in line for nothing but the end of a pause holds up nobody.
       this.#admission.isPaused ? 0 : this.#queue.counts.queued,
     );
-    this.#queue = new KeyedQueue({
-      run: (name) => this.#pass(name),
-      pacer: this.#pacer,
-      onTake: () => this.#pressure.taken(),
-      ...this.#ranks(options),
-      ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
-      ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
-      clock: this.#clock,
-      random,
-      onIdle: () => this.#checkIdle(),
-      onError: (name, error, delayMs) => {
-        // The end of a call that the drain has left behind cannot be written down, which is no news.
-        if (this.#stopped.signal.aborted) return;
-        this.#logger.error('Cannot work on an object', { name, error, delayMs });
-        const state = this.#table.get(name);
-        if (state !== undefined) {
-          state.trouble = { error: errorText(error), untilClockMs: this.#clock.now() + delayMs };
-        }
-      },
-    });
+    this.#queue = this.#makeQueue(options, random);
     this.#deps = this.#passDeps(options, source, random, process);
     this.#kinds = new Kinds(this.#registry, {
       ...this.#deps,
@@ -233,6 +214,29 @@ export class ObjectController<T> implements Controller<T> {
 
   index<V = unknown>(id: string): ObjectIndex<V> {
     return this.#kinds.index(id);
+  }
+
+  #makeQueue(options: ControllerOptions<T>, random: Random): KeyedQueue {
+    return new KeyedQueue({
+      run: (name) => this.#pass(name),
+      pacer: this.#pacer,
+      onTake: () => this.#pressure.taken(),
+      ...this.#ranks(options),
+      ...(options.concurrency === undefined ? {} : { concurrency: options.concurrency }),
+      ...(options.backoff === undefined ? {} : { backoff: options.backoff }),
+      clock: this.#clock,
+      random,
+      onIdle: () => this.#checkIdle(),
+      onError: (name, error, delayMs) => {
+        // The end of a call that the drain has left behind cannot be written down, which is no news.
+        if (this.#stopped.signal.aborted) return;
+        this.#logger.error('Cannot work on an object', { name, error, delayMs });
+        const state = this.#table.get(name);
+        if (state !== undefined) {
+          state.trouble = { error: errorText(error), untilClockMs: this.#clock.now() + delayMs };
+        }
+      },
+    });
   }
 
   #passDeps(options: ControllerOptions<T>, source: ObjectSource<T>, random: Random, process: string): PassDeps {

@@ -1,7 +1,6 @@
 import type { RunResult } from '../queue/keyed-queue.ts';
 import { type Adoption, adoptionOn } from './adoption.ts';
 import { type Admit, Agenda, type WakeOf } from './agenda.ts';
-import { Breaker } from './breaker.ts';
 import { CallSet } from './call-set.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
 import { diffViews } from './diff.ts';
@@ -10,7 +9,7 @@ import { execute, needsRebuild } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
 import { isPlanned, isSameJob, type Job, viewOn } from './jobs.ts';
 import { landOwnWrites } from './land.ts';
-import { type ObjectState, UidMemory } from './object-memory.ts';
+import type { ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
 import { executeRetirement } from './retire.ts';
 import { mayRetire } from './retirement-turn.ts';
@@ -43,45 +42,7 @@ const STALE_READ_DELAY_MS = 1000;
  * Calls and stores that never wait for anything make one chain of promises of it, which nothing else can interrupt: so
  * every call but the first, which the queue has counted, is a step of the pacer.
  */
-export async function runPass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
-  deps.counters.passes++;
-  deps.admission.enter(state.name);
-  try {
-    const result = await pass(deps, state);
-    // Who comes back at once keeps what it has asked for, and its place in every line.
-    if (result !== 'again') deps.admission.rest(state.name);
-    return result;
-  } catch (error) {
-    deps.admission.leave(state.name);
-    throw error;
-  }
-}
-
-async function pass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
-  await deleteGarbage(deps, state);
-  const snapshot = state.newest;
-  if (state.memory !== undefined && state.memory.uid !== snapshot?.uid) {
-    state.memory.breaker?.forget();
-    state.memory = undefined;
-  }
-  if (snapshot === undefined) {
-    if (state.garbage.length === 0) deps.table.forget(state.name);
-    return state.garbage.length === 0 ? 'idle' : 'again';
-  }
-  state.memory ??= new UidMemory(snapshot.uid, deps.breakers && new Breaker(deps.breakers));
-  return new Pass(deps, state, state.memory, snapshot).run();
-}
-
-/** Documents of dead uids go before anything is done for the living one. */
-async function deleteGarbage(deps: PassDeps, state: ObjectState): Promise<void> {
-  for (const uid of state.garbage) {
-    if (deps.stopped.aborted) return;
-    await deps.progress.delete(uid);
-    state.collected(uid);
-  }
-}
-
-class Pass {
+export class Pass {
   readonly #deps: PassDeps;
   readonly #state: ObjectState;
   readonly #memory: UidMemory;

@@ -15,7 +15,7 @@
 /** @param {number} from @param {number} to */
 const range = (from, to) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-/** There is no I15'. @type {readonly Kind[]} */
+/** Number 15 is not in use. @type {readonly Kind[]} */
 export const KINDS = [
   {
     what: 'sequences that broke an earlier reading',

@@ -181,7 +181,7 @@ class SchedulingRun {
       () => {
         isIdle = true;
       },
-      () => {},
+      (error: unknown) => this.#violations.push(`idle rejects: ${String(error)}`),
     );
     await this.#clock.settle();
     if (this.#clock.pending > 0) this.#violations.push("I19': a timer is left");

@@ -3,7 +3,7 @@ import { reproduce, sized, testSeed } from '../support/size.ts';
 import { createSchedulingProgram, runScheduling } from './handlers-scheduling-world.ts';
 
 describe('handlers: limits, priorities, breakers and pauses', () => {
-  it("keep I1', I19' to I28', and A35', in any mix", async () => {
+  it("keep I1', I19', I26' to I28', and A35', in any mix", async () => {
     const total = { calls: 0, trips: 0, pauses: 0, held: 0 };
     const failed: string[] = [];
     const programs = sized({ smoke: 600, full: 12_000 });
