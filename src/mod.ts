@@ -54,7 +54,7 @@ export {
   type LabelFilter,
   PRESENT,
   type ValueFilter,
-} from './handlers/filters.ts';
+} from './handlers/filter-options.ts';
 export type {
   IndexAccess,
   IndexEntries,

@@ -1,4 +1,4 @@
-import type { FilterOptions } from './filters.ts';
+import type { FilterOptions } from './filter-options.ts';
 import type { IndexAccess } from './index-options.ts';
 
 /** Options of `controller.on('event', ...)`. */

@@ -1,4 +1,4 @@
-import type { FilterOptions } from './filters.ts';
+import type { FilterOptions } from './filter-options.ts';
 
 /** Options of `controller.on('index', ...)`. */
 export interface IndexOptions<T = unknown> extends FilterOptions<T> {

@@ -1,7 +1,8 @@
 import { isCount } from '../queue/keyed-queue.ts';
 import type { Logger } from '../types/logger.ts';
 import { checkNames } from './checks.ts';
-import { FILTER_NAMES, type ObjectFilter, objectFilter } from './filters.ts';
+import { FILTER_NAMES } from './filter-options.ts';
+import { type ObjectFilter, objectFilter } from './filters.ts';
 import { type Entries, IndexData } from './index-data.ts';
 import type { IndexFunction, IndexKey, IndexOptions, ObjectIndex } from './index-options.ts';
 import type { Snapshot } from './snapshot.ts';

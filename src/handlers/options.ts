@@ -5,7 +5,7 @@ import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource } from '../types/source.ts';
 import type { RetireFunction } from './context.ts';
-import type { ChangeFilterOptions, FilterOptions, ValueFilter } from './filters.ts';
+import type { ChangeFilterOptions, FilterOptions, ValueFilter } from './filter-options.ts';
 import type { ProgressStore } from './progress.ts';
 import type { AttemptOptions } from './sub-options.ts';
 

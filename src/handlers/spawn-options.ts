@@ -1,7 +1,7 @@
 import type { BackoffOptions } from '../queue/backoff.ts';
 import type { Patch } from '../types/patch.ts';
 import type { CallContext } from './context.ts';
-import type { FilterOptions } from './filters.ts';
+import type { FilterOptions } from './filter-options.ts';
 import type { IndexAccess } from './index-options.ts';
 
 /** What timers and daemons have in common. */
