@@ -1,7 +1,8 @@
 import { isCount, KeyedQueue } from '../queue/keyed-queue.ts';
 import { checkAttempts, checkNames } from './checks.ts';
 import type { EventContext, EventFunction, EventOptions } from './event-options.ts';
-import { FILTER_NAMES, type ObjectFilter, objectFilter } from './filters.ts';
+import { FILTER_NAMES } from './filter-options.ts';
+import { type ObjectFilter, objectFilter } from './filters.ts';
 import type { KindDeps } from './kind-deps.ts';
 import type { Snapshot } from './snapshot.ts';
 import { TimedCall } from './timed-call.ts';

@@ -49,3 +49,5 @@ export interface ChangeFilterOptions {
   /** What `field` has to be now. @default anything */
   readonly new?: ValueFilter;
 }
+
+export const FILTER_NAMES: readonly (keyof FilterOptions)[] = ['when', 'labels', 'annotations', 'field', 'value'];

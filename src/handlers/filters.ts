@@ -8,10 +8,9 @@ import {
   PRESENT,
   type ValueFilter,
 } from './filter-options.ts';
+import { checkParts } from './parts.ts';
 import { type Path, parsePath, valueAt } from './path.ts';
 import { ownData } from './view.ts';
-
-export const FILTER_NAMES: readonly (keyof FilterOptions)[] = ['when', 'labels', 'annotations', 'field', 'value'];
 
 /** Says whether an object is for a handler; throws what user code throws. */
 export type ObjectFilter = (object: unknown) => boolean;
@@ -102,6 +101,7 @@ function valueTest(action: string, name: 'value' | 'old' | 'new', filter: ValueF
   if (filter === PRESENT) return (value) => value !== undefined;
   if (filter === ABSENT) return (value) => value === undefined;
   if (typeof filter === 'symbol') throw new TypeError(`Cannot ${action}: ${name} is a symbol that has no meaning here`);
+  checkParts(action, filter);
   const expected = ownData(action, filter);
   return (value) => equalData(value, expected);
 }

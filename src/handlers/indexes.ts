@@ -1,9 +1,11 @@
 import { isCount } from '../queue/keyed-queue.ts';
 import type { Logger } from '../types/logger.ts';
 import { checkNames } from './checks.ts';
-import { FILTER_NAMES, type ObjectFilter, objectFilter } from './filters.ts';
+import { FILTER_NAMES } from './filter-options.ts';
+import { type ObjectFilter, objectFilter } from './filters.ts';
 import { type Entries, IndexData } from './index-data.ts';
 import type { IndexFunction, IndexKey, IndexOptions, ObjectIndex } from './index-options.ts';
+import { checkParts } from './parts.ts';
 import type { Snapshot } from './snapshot.ts';
 import { ownData } from './view.ts';
 
@@ -124,6 +126,7 @@ function entriesOf({ fn, entriesMax }: Index, { object, name, uid, resourceVersi
     if (typeof key !== 'string' && typeof key !== 'number') {
       throw new TypeError(`Cannot index an object: a key is of type ${typeof key}, not a string or number`);
     }
+    checkParts('index an object', value);
     entries.push([key, ownData('index an object', value)]);
     if (entries.length > entriesMax) break;
   }

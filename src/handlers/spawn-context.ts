@@ -126,7 +126,12 @@ export class DaemonCall implements DaemonContext {
         this.#pending--;
       }
     });
-    this.#last = turn.catch(() => {});
+    this.#last = settled(turn);
     return turn;
   }
+}
+
+/** Whoever waits in line for a patch does not care what became of it: its caller is told. */
+async function settled(turn: Promise<void>): Promise<void> {
+  await Promise.allSettled([turn]);
 }

@@ -1,6 +1,7 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { checkAttempts, checkFunction, checkNames } from './checks.ts';
-import { FILTER_NAMES, objectFilter } from './filters.ts';
+import { FILTER_NAMES } from './filter-options.ts';
+import { objectFilter } from './filters.ts';
 import { parsePath } from './path.ts';
 import type { DaemonHandler, SpawnHandler, TimerHandler } from './spawn.ts';
 import type { DaemonFunction, DaemonOptions, SpawnOptions, TimerFunction, TimerOptions } from './spawn-options.ts';

@@ -9,6 +9,7 @@ import './cases/essence-rules.ts';
 import './cases/essence-vectors.ts';
 import './cases/handlers-calls.ts';
 import './cases/handlers-failures.ts';
+import './cases/handlers-kinds.ts';
 import './cases/handlers-life.ts';
 import './cases/handlers-restart.ts';
 import './cases/handlers-sources.ts';

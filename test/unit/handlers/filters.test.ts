@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Controller } from '../../../src/handlers/controller.ts';
-import { ABSENT, type LabelFilter, PRESENT, type ValueFilter } from '../../../src/handlers/filters.ts';
+import { ABSENT, type LabelFilter, PRESENT, type ValueFilter } from '../../../src/handlers/filter-options.ts';
 import type { HandlerOptions } from '../../../src/handlers/options.ts';
 import type { HandlerKind } from '../../../src/handlers/registry.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';

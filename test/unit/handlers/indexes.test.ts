@@ -14,6 +14,13 @@ const indexes =
   (controller: Controller<Thing>): void =>
     controller.on('index', { id: 'i', ...options }, fn);
 
+/** Small in memory, and without end where it is copied. */
+function withoutEnd(): unknown {
+  let shared: unknown = {};
+  for (let level = 0; level < 60; level++) shared = { a: shared, b: shared };
+  return shared;
+}
+
 /** Everything that an index says, keys and values in order. */
 function contents(index: ObjectIndex): Readonly<Record<string, readonly unknown[]>> {
   const keys = [...index.keys()].sort();
@@ -89,6 +96,7 @@ describe("indexes (A24')", () => {
     ['returns what are no pairs', () => ['x']],
     ['returns a key that is none', () => [[{}, 1]]],
     ['returns a value that is no data', () => ({ x: new Date(0) })],
+    ['returns a value without end', () => ({ x: withoutEnd() })],
   ])('one that %s: a fault, told once, and the old entries of the object are gone', async (_name, wrong) => {
     const world = createWorld();
     const errors: unknown[] = [];
