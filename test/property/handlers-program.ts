@@ -53,6 +53,8 @@ export type Step =
   | { readonly do: 'edit'; readonly name: string; readonly path: 'a' | 'kind' | 'x' | 'label'; readonly value: number }
   | { readonly do: 'delete' | 'start deletion' | 'recreate'; readonly name: string }
   | { readonly do: 'crash' | 'break watches' | 'replay' | 'restart' }
+  /** Wall time stands still, or, if it does, goes on. */
+  | { readonly do: 'freeze' }
   | { readonly do: 'jump'; readonly deltaMs: number };
 
 export interface Program {
@@ -174,7 +176,8 @@ function createStep(random: Random, names: readonly string[]): Step {
   if (chance < 0.92) return { do: 'crash' };
   if (chance < 0.94) return { do: 'restart' };
   if (chance < 0.96) return { do: 'break watches' };
-  if (chance < 0.98) return { do: 'replay' };
+  if (chance < 0.97) return { do: 'replay' };
+  if (chance < 0.985) return { do: 'freeze' };
   return { do: 'jump', deltaMs: (random() - 0.5) * 7_200_000 };
 }
 

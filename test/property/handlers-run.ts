@@ -58,6 +58,8 @@ class ProgramRun {
   readonly #actors: Actors;
   readonly #dead: Process[] = [];
   #isQuiet = false;
+  /** What wall time says while it stands still. */
+  #frozenMs: number | undefined;
 
   constructor(program: Program) {
     this.#program = program;
@@ -65,7 +67,7 @@ class ProgramRun {
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
     // One of them may come with a later version.
     this.#order = program.handlers.slice(0, program.handlers.length > 1 && this.#random() < 0.3 ? -1 : undefined);
-    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)), program.parallel);
+    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)), program.parallel, () => this.#clock.now());
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
     const living = (uid: string) => this.#source.objects.find((object) => object.uid === uid);
@@ -102,6 +104,9 @@ class ProgramRun {
         break;
       case 'replay':
         this.#source.replay();
+        break;
+      case 'freeze':
+        this.#frozenMs = this.#frozenMs === undefined ? this.#clock.wallTime() : undefined;
         break;
       case 'jump':
         this.#clock.jumpWallTime(step.deltaMs);
@@ -189,7 +194,7 @@ class ProgramRun {
   }
 
   #start(): { process: Process; controller: Controller<Thing> } {
-    const process = new Process(++this.#number, this.#clock);
+    const process = new Process(++this.#number, this.#clock, () => this.#frozenMs ?? this.#clock.wallTime());
     if (this.#number > 1 && !this.#isQuiet) this.#change();
     const handlers = [...this.#order];
     const controller = createController<Thing>({
