@@ -37,6 +37,7 @@ export type {
   CallContext,
   HandlerContext,
   HandlerFunction,
+  ParentContext,
   PatchOptions,
   RetireContext,
   RetireFunction,

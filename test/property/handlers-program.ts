@@ -63,6 +63,8 @@ export interface Program {
   readonly persist: 'call' | 'pass';
   /** Calls at a time within an object. */
   readonly parallel: number;
+  /** Wall time stands still from the start. */
+  readonly isFrozen: boolean;
   readonly names: readonly string[];
   readonly handlers: readonly HandlerPlan[];
   readonly deletion: DeletionPlan | undefined;
@@ -92,6 +94,7 @@ export function createProgram(seed: number): Program {
     policy: random() < 0.6 ? 'supersede' : 'complete',
     persist: random() < 0.65 ? 'call' : 'pass',
     parallel: pick(random, [1, 1, 1, 2, 8]),
+    isFrozen: random() < 0.2,
     names,
     handlers,
     deletion: random() < 0.6 ? createDeletion(random) : undefined,

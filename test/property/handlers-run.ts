@@ -63,6 +63,7 @@ class ProgramRun {
 
   constructor(program: Program) {
     this.#program = program;
+    if (program.isFrozen) this.#frozenMs = this.#clock.wallTime();
     this.#random = createSeededRandom(program.seed ^ 0x5bd1e995);
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
     // One of them may come with a later version.
