@@ -1,12 +1,13 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
-import { type DocumentVersion, triedOf } from './document-version.ts';
+import type { DocumentVersion } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
 import type { CallResult } from './outcome.ts';
 import { PatchCollector } from './patch-collector.ts';
+import { triedOf } from './planned-record.ts';
 import type { Attempt, HandlerRecord } from './record.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
