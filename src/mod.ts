@@ -40,6 +40,7 @@ export type {
   CallContext,
   HandlerContext,
   HandlerFunction,
+  ParentContext,
   PatchOptions,
   RetireContext,
   RetireFunction,

@@ -1,9 +1,10 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
-import { type DocumentVersion, emptyDocument, triedOf, versionOf } from './document-version.ts';
+import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
 import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
+import { triedOf } from './planned-record.ts';
 import { mayRetire } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 

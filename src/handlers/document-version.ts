@@ -1,4 +1,4 @@
-import { equalData } from './diff.ts';
+import { isPlannedOtherwise, retired, withTried } from './planned-record.ts';
 import {
   type Attempt,
   type HandlerRecord,
@@ -7,7 +7,6 @@ import {
   type Retirement,
   subRecordId,
   type Tried,
-  wasOpened,
 } from './record.ts';
 import { type Changes, VersionedMap } from './versioned-map.ts';
 
@@ -365,29 +364,6 @@ function freshAttempt(digest: string): Attempt {
   return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
 }
 
-/** A sub that leaves the plan, if there is anything to retire. One that had a plan has to be called again if it is back. */
-function retired(record: HandlerRecord | undefined, { args }: PlanEntry): HandlerRecord | undefined {
-  if (record === undefined || !wasOpened(record)) return undefined;
-  // Opened by a version without the hook: all that is known are the args of the plan.
-  const tried = record.tried ?? [triedOf(args)];
-  const { plan, ...rest } = record;
-  const attempt = plan === undefined ? record.attempt : null;
-  return { ...rest, attempt, tried, retirement: { episode: 0, failures: 0, wakeAtWallMs: 0, delayMs: 0 } };
-}
-
-/**
- * Whether a sub with a plan of its own sees a selection now and did not before, or the other way round. Its input may be
- * equal; but what its own subs see by it is written down in another form, so it has to plan anew.
- */
-function isPlannedOtherwise(
-  { plan }: Pick<HandlerRecord, 'plan'>,
-  before: PlanEntry | undefined,
-  after: PlanEntry,
-): boolean {
-  if (plan === undefined || before === undefined) return false;
-  return (before.selected === undefined) !== (after.selected === undefined);
-}
-
 /** Who is there for the records of an object. */
 export interface Claims {
   readonly handlerIds: ReadonlySet<string>;
@@ -399,17 +375,4 @@ export interface Claims {
 export interface Opening {
   readonly tried?: Tried | undefined;
   readonly schema?: string | undefined;
-}
-
-export function triedOf(args: unknown): Tried {
-  return args === undefined ? {} : { args };
-}
-
-/** Most args of one sub that are remembered. */
-export const TRIED_MAX = 1000;
-
-/** Each once, the last one at the end. At the bound the oldest goes. */
-function withTried(before: readonly Tried[], tried: Tried): readonly Tried[] {
-  const others = before.filter(({ args }) => !equalData(args, tried.args));
-  return [...(others.length < TRIED_MAX ? others : others.slice(1)), tried];
 }

@@ -153,6 +153,14 @@ export class UidMemory {
     return Math.max(known.deadlineClockMs, restMs);
   }
 
+  /**
+   * An attempt of this process is followed by a wait. What the wall clock says is for other processes: two waits may end
+   * at the same wall time, where that stands still or goes back.
+   */
+  waits(id: string, { wakeAtWallMs, delayMs }: Wait, clock: Clock): void {
+    if (delayMs > 0) this.deadlines.set(id, { wakeAtWallMs, deadlineClockMs: clock.now() + delayMs });
+  }
+
   /** Until when the subs of a parent above it rest. */
   #restOf(id: string): number {
     let deadlineClockMs = 0;

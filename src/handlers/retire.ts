@@ -35,6 +35,7 @@ export async function executeRetirement(execution: Execution): Promise<void> {
   } else if (outcome.kind === 'temporary') {
     const { delayMs } = outcome;
     const after = { episode, failures: failures + 1, delayMs, wakeAtWallMs: deps.clock.wallTime() + delayMs };
+    memory.waits(job.id, after, deps.clock);
     memory.push({ apply: (doc) => doc.settleRetirement(job.id, after, episode), replans: false });
   }
   report(execution, outcome);

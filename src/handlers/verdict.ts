@@ -60,6 +60,7 @@ export function judge(
   const isSelfTriggered = job.entry === undefined && job.handler.selfTrigger;
   const seen = isSelfTriggered ? snapshot : (patched ?? snapshot);
   const after = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
+  memory.waits(job.id, after, deps.clock);
   const write =
     patched === undefined
       ? undefined
@@ -80,13 +81,14 @@ function refusalOf(
   attempt: Attempt,
   policy: RetryPolicy,
 ): (doc: DocumentVersion) => DocumentVersion {
-  const { deps, job, snapshot } = execution;
+  const { deps, memory, job, snapshot } = execution;
   deps.logger.warn(`The patches of "${job.id}" are refused`, { ...naming(snapshot), error });
   const failed =
     judged.kind === 'ok' ? outcomeOf({ ok: false, error, aborted: false }, attempt, policy, deps.random) : judged;
   invariant(failed.kind !== 'superseded', `the patches of "${job.id}" were written for a call that counts for nothing`);
   const after = attemptAfter(attempt, failed, job.digest, deps.clock.wallTime());
   const { episode } = execution;
+  memory.waits(job.id, after, deps.clock);
   report(execution, failed);
   return (doc) => doc.settleAttempt(job.id, episode, job.digest, after);
 }

@@ -12,7 +12,7 @@ import type { Random } from '../../src/types/random.ts';
 import { sleep, type Thing } from '../unit/handlers/harness.ts';
 import { DELETION } from './handlers-checks.ts';
 import { type CallEntry, type Ending, type Journal, textOf } from './handlers-journal.ts';
-import { below, type DeletionPlan, type HandlerPlan, type SubPlan } from './handlers-program.ts';
+import { below, type DeletionPlan, type HandlerPlan, pick, type SubPlan } from './handlers-program.ts';
 import {
   entryOf,
   inputOf,
@@ -227,7 +227,9 @@ export class Actors {
     // An error of an aborted call is no verdict on the input, unless it says so itself.
     if (chance < 0.9) {
       end(signal.aborted ? 'superseded' : 'temporary');
-      throw chance < 0.8 ? new TemporaryError('later', { delayMs: 1 + below(random, 100) }) : new Error('broken');
+      throw chance < 0.8
+        ? new TemporaryError('later', { delayMs: pick(random, [1, 20, 20, 100]) })
+        : new Error('broken');
     }
     end('permanent');
     throw new PermanentError('never');

@@ -84,9 +84,14 @@ export class Journal {
 
   readonly #parallel: number;
 
+  readonly #now: () => number;
+  /** When the last attempt under a key has failed, per process. */
+  readonly #failedAt = new Map<string, number>();
+
   /** `parallel`: calls at a time for one object. */
-  constructor(parents: ReadonlySet<string>, parallel: number) {
+  constructor(parents: ReadonlySet<string>, parallel: number, now: () => number) {
     this.#parents = parents;
+    this.#now = now;
     this.#parallel = parallel;
   }
 
@@ -124,6 +129,9 @@ export class Journal {
         this.violate("A9'c", `${where}: called below ${call.id.slice(0, slash)}, which has not planned it`);
     }
     this.#beginBeside(call, where);
+    if (this.#failedAt.get(`${call.process} ${call.key}`) === this.#now()) {
+      this.violate("A4'", `${where}: called again at once after a failure`);
+    }
     if (record?.attempt?.digest !== call.digest || record.attempt.state !== 'open') {
       this.violate("A12'", `${where}: called without an open attempt`);
     }
@@ -160,6 +168,7 @@ export class Journal {
       this.#episodes.set(call.key, { settled: 0, crashes: 0, isUnsure: true });
       return;
     }
+    if (!isFinal) this.#failedAt.set(`${call.process} ${call.key}`, this.#now());
     if (isFinal) this.#settled.set(`${call.process} ${who}`, seen.digest);
     const episode = this.#episodes.get(call.key) ?? { settled: 0, crashes: 0, isUnsure: false };
     episode.settled++;

@@ -53,6 +53,8 @@ export type Step =
   | { readonly do: 'edit'; readonly name: string; readonly path: 'a' | 'kind' | 'x' | 'label'; readonly value: number }
   | { readonly do: 'delete' | 'start deletion' | 'recreate'; readonly name: string }
   | { readonly do: 'crash' | 'break watches' | 'replay' | 'restart' }
+  /** Wall time stands still, or, if it does, goes on. */
+  | { readonly do: 'freeze' }
   | { readonly do: 'jump'; readonly deltaMs: number };
 
 export interface Program {
@@ -61,6 +63,8 @@ export interface Program {
   readonly persist: 'call' | 'pass';
   /** Calls at a time within an object. */
   readonly parallel: number;
+  /** Wall time stands still from the start. */
+  readonly isFrozen: boolean;
   readonly names: readonly string[];
   readonly handlers: readonly HandlerPlan[];
   readonly deletion: DeletionPlan | undefined;
@@ -90,6 +94,7 @@ export function createProgram(seed: number): Program {
     policy: random() < 0.6 ? 'supersede' : 'complete',
     persist: random() < 0.65 ? 'call' : 'pass',
     parallel: pick(random, [1, 1, 1, 2, 8]),
+    isFrozen: random() < 0.2,
     names,
     handlers,
     deletion: random() < 0.6 ? createDeletion(random) : undefined,
@@ -174,7 +179,8 @@ function createStep(random: Random, names: readonly string[]): Step {
   if (chance < 0.92) return { do: 'crash' };
   if (chance < 0.94) return { do: 'restart' };
   if (chance < 0.96) return { do: 'break watches' };
-  if (chance < 0.98) return { do: 'replay' };
+  if (chance < 0.97) return { do: 'replay' };
+  if (chance < 0.985) return { do: 'freeze' };
   return { do: 'jump', deltaMs: (random() - 0.5) * 7_200_000 };
 }
 

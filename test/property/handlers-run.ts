@@ -68,16 +68,19 @@ export class ProgramRun {
   readonly #script: Script | undefined;
   readonly #dead: Process[] = [];
   #isQuiet = false;
+  /** What wall time says while it stands still. */
+  #frozenMs: number | undefined;
 
   constructor(program: Program, keep: Keep, script?: Script) {
     this.#program = program;
     this.#script = script;
+    if (program.isFrozen) this.#frozenMs = this.#clock.wallTime();
     this.#random = createSeededRandom(program.seed ^ 0x5bd1e995);
     this.#source = createObjectSource({ clock: this.#clock, random: this.#random, faults: this.#faults() });
     // One of them may come with a later version.
     const isShort = script === undefined && program.handlers.length > 1 && this.#random() < 0.3;
     this.#order = program.handlers.slice(0, isShort ? -1 : undefined);
-    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)), program.parallel);
+    this.journal = new Journal(new Set(program.handlers.flatMap(parentsIn)), program.parallel, () => this.#clock.now());
     for (const name of program.names)
       this.#source.put(name, { spec: { a: 0, kind: 0 }, status: { x: 0 }, metadata: { labels: { on: 1 } } });
     const living = (uid: string) => this.#source.objects.find((object) => object.uid === uid);
@@ -116,6 +119,9 @@ export class ProgramRun {
         break;
       case 'replay':
         this.#source.replay();
+        break;
+      case 'freeze':
+        this.#frozenMs = this.#frozenMs === undefined ? this.#clock.wallTime() : undefined;
         break;
       case 'jump':
         this.#clock.jumpWallTime(step.deltaMs);
@@ -220,7 +226,7 @@ export class ProgramRun {
   }
 
   #start(): { process: Process; controller: Controller<Thing> } {
-    const process = new Process(++this.#number, this.#clock);
+    const process = new Process(++this.#number, this.#clock, () => this.#frozenMs ?? this.#clock.wallTime());
     if (this.#number > 1 && !this.#isQuiet && this.#script === undefined) this.#change();
     const handlers = [...this.#order];
     const controller = createController<Thing>({

@@ -20,12 +20,13 @@ export class Process {
   readonly #timers = new Set<() => void>();
   readonly #end = new AbortController();
 
-  constructor(number: number, real: VirtualClock) {
+  /** `wallTime`: what the system's date says, whatever the timers do. */
+  constructor(number: number, real: VirtualClock, wallTime: () => number) {
     this.number = number;
     this.#real = real;
     this.clock = {
       now: () => real.now(),
-      wallTime: () => real.wallTime(),
+      wallTime,
       after: (delayMs, fn) => {
         // What was about to happen in the very moment of the crash still runs to its next wait; that one is the last.
         if (this.isDead) return () => {};
