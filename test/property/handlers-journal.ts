@@ -286,7 +286,7 @@ export class Journal {
         this.#views.set(`${who} ${is.done}`, textOf(next.bases[is.done]));
       }
       if (this.#parents.has(id)) {
-        if (is.done !== null && !isComplete(next, id))
+        if (is.done !== null && !isComplete(next, id, before?.tick ?? 0))
           this.violate("A9'a", `${who}: done is ${is.done}, its subs are not`);
         continue;
       }
@@ -302,12 +302,17 @@ export class Journal {
   }
 }
 
-/** Whether all that a parent has planned has its final outcome, and so on down. */
-function isComplete(doc: ProgressDocument, parentId: string): boolean {
+/**
+ * Whether all that a parent has planned has its final outcome, and so on down; or had it until this very write, which came
+ * after a document of the tick `since`, opened it for another input.
+ */
+function isComplete(doc: ProgressDocument, parentId: string, since: number): boolean {
   return (doc.records[parentId]?.plan ?? []).every((entry) => {
     const id = `${parentId}/${entry.id}`;
-    const state = doc.records[id]?.attempt?.state ?? 'open';
-    return state === 'failed' || (state === 'ok' && isComplete(doc, id));
+    const record = doc.records[id];
+    const state = record?.attempt?.state ?? 'open';
+    if (state === 'open') return record?.attempt?.failures === 0 && record.episode > since;
+    return state === 'failed' || isComplete(doc, id, since);
   });
 }
 
