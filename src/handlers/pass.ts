@@ -2,7 +2,7 @@ import type { RunResult } from '../queue/keyed-queue.ts';
 import { type Adoption, adoptionOn } from './adoption.ts';
 import { Agenda } from './agenda.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
-import { diffViews } from './diff.ts';
+import { diffViews, equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, executeHandler, executeSub } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
@@ -188,13 +188,21 @@ class Pass {
       if (result !== 'carried') return result;
     }
     if (!this.#isAlive() || this.#deps.stopping.aborted) return 'superseded';
-    if (!this.#called && this.#state.newest !== this.#snapshot && memory.restarts < RESTARTS_MAX) {
+    if (!this.#called && this.#isOutdated() && memory.restarts < RESTARTS_MAX) {
       memory.restarts++;
       return 'again';
     }
     memory.restarts = 0;
     if (!job.retires) this.#guard(job);
     return 'carried';
+  }
+
+  /** Another state has come that has other content. Records on the object make one without, at each write (A42'). */
+  #isOutdated(): boolean {
+    const newest = this.#newest();
+    if (newest === this.#snapshot) return false;
+    const isHeldAlike = equalData(newest.finalizers, this.#snapshot.finalizers);
+    return !isHeldAlike || !equalData(newest.object, this.#snapshot.object);
   }
 
   /** Counts the episode that begins; one that own writes have brought about again and again is told of (A8'). */
