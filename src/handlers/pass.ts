@@ -201,6 +201,7 @@ class Pass {
   #isOutdated(): boolean {
     const newest = this.#newest();
     if (newest === this.#snapshot) return false;
+    if (newest.uid !== this.#snapshot.uid || this.#deps.progress.conceal === undefined) return true;
     const isHeldAlike = equalData(newest.finalizers, this.#snapshot.finalizers);
     return !isHeldAlike || !equalData(newest.object, this.#snapshot.object);
   }
