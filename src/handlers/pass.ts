@@ -3,7 +3,7 @@ import { type Adoption, adoptionOn } from './adoption.ts';
 import { type Admit, Agenda, type WakeOf } from './agenda.ts';
 import { CallSet } from './call-set.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
-import { diffViews } from './diff.ts';
+import { diffViews, equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { execute, needsRebuild } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
@@ -207,7 +207,7 @@ export class Pass {
       if (result !== 'carried') return result;
     }
     if (!this.#isAlive() || this.#deps.stopping.aborted || this.#isBarred()) return 'superseded';
-    if (!this.#called && this.#state.newest !== this.#snapshot && memory.restarts < RESTARTS_MAX) {
+    if (!this.#called && this.#isOutdated() && memory.restarts < RESTARTS_MAX) {
       memory.restarts++;
       return 'again';
     }
@@ -231,6 +231,15 @@ export class Pass {
     const agenda = this.#agendaOf(this.#snapshot);
     const jobs = agenda.upcoming(this.#doc(), this.#deps.clock.now(), this.#ran, BATCH_MAX);
     return jobs.filter((next) => next.id !== job.id && !isOpenedBy(this.#memory, next));
+  }
+
+  /** Another state has come that has other content. Records on the object make one without, at each write (A42'). */
+  #isOutdated(): boolean {
+    const newest = this.#newest();
+    if (newest === this.#snapshot) return false;
+    if (newest.uid !== this.#snapshot.uid || this.#deps.progress.conceal === undefined) return true;
+    const isHeldAlike = equalData(newest.finalizers, this.#snapshot.finalizers);
+    return !isHeldAlike || !equalData(newest.object, this.#snapshot.object);
   }
 
   /** Counts the episode that begins; one that own writes have brought about again and again is told of (A8'). */

@@ -49,16 +49,13 @@ export class RecordParts {
     return [...(this.#known.get(uid) ?? [])];
   }
 
-  /** Those that cannot be deleted now stay known, and are tried again with the next write. */
+  /**
+   * Deletes parts of an object. Never rejects: the write that has made them garbage has landed, which is what its caller
+   * asks. Those that cannot be deleted stay known, and are tried again with the next write.
+   */
   async drop(uid: string, parts: readonly string[]): Promise<void> {
-    for (const part of parts) {
-      try {
-        await this.#store?.delete(part);
-        this.#unnote(uid, part);
-      } catch {
-        // The write that has made them garbage has landed, which is what its caller asks.
-      }
-    }
+    const ends = await Promise.allSettled(parts.map(async (part) => this.#store?.delete(part)));
+    for (const [index, part] of parts.entries()) if (ends[index]?.status === 'fulfilled') this.#unnote(uid, part);
   }
 
   /** The object is gone. Throws what the store throws. */

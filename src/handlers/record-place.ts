@@ -47,7 +47,7 @@ export function withPart(object: unknown, path: readonly string[], part: unknown
   const [name, ...rest] = path;
   if (name === undefined) return part;
   if (!isRecord(object)) return object;
-  const inner = withPart(object[name], rest, part);
+  const inner = withPart(Object.hasOwn(object, name) ? object[name] : undefined, rest, part);
   const { [name]: _old, ...others } = object;
   if (inner !== undefined) return { ...object, [name]: inner };
   return Object.keys(others).length === 0 ? undefined : others;

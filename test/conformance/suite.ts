@@ -12,6 +12,7 @@ import './cases/handlers-failures.ts';
 import './cases/handlers-kinds.ts';
 import './cases/handlers-life.ts';
 import './cases/handlers-restart.ts';
+import './cases/handlers-progress.ts';
 import './cases/handlers-sources.ts';
 import './cases/handlers-subs.ts';
 import './cases/handlers-view.ts';

@@ -117,11 +117,15 @@ describe("records on objects: nobody sees them (A42')", () => {
       progress,
     });
     await life.settle();
+    await life.stop();
     world.source.put('o', { spec: { n: 0 } });
-    await life.settle();
+    const next = await world.start((controller) => controller.on('change', { id: 'h' }, () => void calls++), {
+      progress,
+    });
+    await next.settle();
     expect(calls).toBe(2);
     expect(Object.keys(annotationsOf(world))).toContain(MAIN);
-    await life.stop();
+    await next.stop();
   });
 });
 
