@@ -68,7 +68,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     id: 'handlers-args-of-the-plan',
-    file: 'src/handlers/document-version.ts',
+    file: 'src/handlers/planned-record.ts',
     find: 'const tried = record.tried ?? [triedOf(args)];',
     replace: 'const tried = [triedOf(args)];',
     why: "A9'e, row 13: a hook gets the args that were opened, not those of the plan",
@@ -77,7 +77,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-no-restart-on-newest',
     file: 'src/handlers/pass.ts',
-    find: 'this.#state.newest !== this.#snapshot && memory.restarts < RESTARTS_MAX',
+    find: 'this.#isOutdated() && memory.restarts < RESTARTS_MAX',
     replace: 'false',
     why: "A2': a pass that has called nobody yet begins anew on a newer state",
     tests: [...rows('rows', 'conflicts', 'controller'), ...PROGRAMS],
@@ -85,7 +85,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-many-times-per-pass',
     file: 'src/handlers/pass.ts',
-    find: "if (result !== 'unrunnable' || this.#memory.pending === undefined) this.#ran.add(job.id);",
+    find: 'this.#ran.add(id);',
     replace: '',
     why: "A2', row 7: each job once in a pass",
     tests: rows('own-writes'),
@@ -93,8 +93,11 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-finalizer-off-the-newest',
     file: 'src/handlers/finalizer.ts',
-    find: 'return patchOn(deps, state, snapshot, { removeFinalizer: deps.finalizer });',
-    replace: 'return patchOn(deps, state, state.newest ?? snapshot, { removeFinalizer: deps.finalizer });',
+    find: "if (result.type === 'conflict') return readObject(deps, state);",
+    replace: `if (result.type === 'conflict') {
+    await readObject(deps, state);
+    return patchOn(deps, state, state.newest ?? { name, uid, resourceVersion } as Snapshot, change);
+  }`,
     why: "A11'c, row 24: the finalizer goes from the very state on which nothing was left to do",
     tests: rows('deletion', 'deletion-faults'),
   },
@@ -142,7 +145,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-own-writes-not-absorbed',
     file: 'src/handlers/verdict.ts',
-    find: 'const seen = patched ?? snapshot;',
+    find: 'const seen = isSelfTriggered ? snapshot : (patched ?? snapshot);',
     replace: 'const seen = snapshot;',
     why: "A8': a handler is not called for its own patches",
     tests: rows('own-writes'),
@@ -167,8 +170,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-no-leaf-progress',
     file: 'src/handlers/pass.ts',
-    find: '|| (this.#hasPlanned && !this.#hasLeaf)',
-    replace: '',
+    find: 'return this.#hasPlanned && !this.#hasLeaf && this.#calls.size === 0;',
+    replace: 'return false;',
     why: "A10', row 9: edits faster than a parent cannot starve its subs",
     tests: rows('rows'),
   },
@@ -203,7 +206,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     find: 'Math.min(Math.max(0, attempt.wakeAtWallMs - clock.wallTime()), attempt.delayMs)',
     replace: 'Math.max(0, attempt.wakeAtWallMs - clock.wallTime())',
     why: "A4': a wait is believed only as far as the delay that was meant",
-    tests: [...rows('rows', 'controller', 'kinds'), ...PROGRAMS],
+    tests: [...rows('clock', 'controller'), ...PROGRAMS],
   },
   {
     id: 'handlers-bases-kept',
@@ -223,8 +226,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     id: 'handlers-own-write-not-recognised',
-    file: 'src/handlers/commit.ts',
-    find: 'if (memory.doc?.header.writeId === writeId) return true;',
+    file: 'src/handlers/object-memory.ts',
+    find: 'if (sent !== undefined) this.#landed(sent);',
     replace: '',
     why: "A12', row 21: a write whose answer got lost is recognised by its id",
     tests: [...rows('rows', 'conflicts'), ...PROGRAMS],
@@ -248,8 +251,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-done-when-planned',
     file: 'src/handlers/execute.ts',
-    find: 'if (!isComplete(handler, doc, snapshot)) return doc;',
-    replace: '',
+    find: '|| !isComplete(job, next, snapshot)) return next;',
+    replace: ') return next;',
     why: "A9'a: `done` of a parent moves when all of its subs are settled",
     tests: [...rows('subs'), ...PROGRAMS],
   },

@@ -111,6 +111,32 @@ describe("waits by a wall clock that does what it likes (A4')", () => {
     await life.stop();
   });
 
+  it.each([
+    ['back by an hour', -3_600_000, 100],
+    ['forward', 3_600_000, 0],
+  ])(
+    'a process that begins after wall time has jumped %s waits no longer than was meant',
+    async (_, deltaMs, waitMs) => {
+      const world = createWorld();
+      const at: number[] = [];
+      const register = (controller: Controller<Thing>): void =>
+        controller.on('change', { id: 'h', retries: 1 }, () => {
+          at.push(world.clock.now());
+          throw later();
+        });
+      world.source.put('o', { spec: { n: 1 } });
+      const life = await world.start(register);
+      await world.clock.advance(50);
+      await life.stop();
+      world.clock.jumpWallTime(deltaMs);
+      const begun = world.clock.now();
+      const next = await world.start(register);
+      await next.settle();
+      expect(at.map((time) => time - begun)).toEqual([0 - begun, waitMs]);
+      await next.stop();
+    },
+  );
+
   it('timers that fire early make no second call and no loop', async () => {
     const world = createWorld();
     const at: number[] = [];
