@@ -70,6 +70,9 @@ function handlerOf(handlers: readonly Handler[], id: string): Handler | undefine
   return handlers.find((handler) => handler.id === parentId);
 }
 
+/** Which of them, would need the step from what was handled; together they say that it is not for this one (A20'). */
+const CHANGE_FILTERS = 'value, old or new';
+
 /** Looks at one handler or sub, in the order in which the controller would. */
 class Explainer {
   readonly #deps: ExplainDeps;
@@ -114,7 +117,7 @@ class Explainer {
     if (inScope) return undefined;
     if (id !== this.#handler.id) return parent;
     return newest?.deleting === (this.#handler.kind === 'delete')
-      ? { why: 'filtered', filter: 'when' }
+      ? { why: 'filtered', filter: newest.refusalOf(this.#handler) ?? CHANGE_FILTERS }
       : { why: 'kind' };
   }
 

@@ -2,8 +2,8 @@ import type { Restraint } from './admission.ts';
 
 /** Why a handler or sub is called for an object, or is not, on its newest known state. Times are from now, in ms. */
 export type Reason =
-  /** `when` says that the object is not for the handler. */
-  | { readonly why: 'filtered'; readonly filter: 'when' }
+  /** This filter says that the object is not for the handler: `when`, `labels "app"`, `value`. For a person to read. */
+  | { readonly why: 'filtered'; readonly filter: string }
   /** The object is on its way out and the handler is not for deletions, or the other way round. */
   | { readonly why: 'kind' }
   /** A user function has a fault on this state. */

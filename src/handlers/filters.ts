@@ -12,8 +12,14 @@ import { checkParts } from './parts.ts';
 import { type Path, parsePath, valueAt } from './path.ts';
 import { ownData } from './view.ts';
 
-/** Says whether an object is for a handler; throws what user code throws. */
-export type ObjectFilter = (object: unknown) => boolean;
+/** Says which filter an object does not pass, `undefined` if it is for the handler; throws what user code throws. */
+export type ObjectFilter = (object: unknown) => string | undefined;
+
+interface NamedFilter {
+  /** For a person: `when`, `labels "app"`, `value`. */
+  readonly name: string;
+  readonly passes: (object: unknown) => boolean;
+}
 
 /** What a handler has last succeeded on, and whether it has been called for something else since. */
 export interface Handled {
@@ -61,29 +67,35 @@ function filterOf(
   field: { readonly path: Path; readonly test: Test } | undefined,
 ): ObjectFilter | undefined {
   checkFunction(action, 'when', when);
-  const filters: ObjectFilter[] = [];
+  const filters: NamedFilter[] = [];
   // The registry is the border between the caller's type of object and `unknown`: a source yields only the former.
-  if (when !== undefined) filters.push((object) => isTrue('when', (when as ObjectFilter)(object)));
+  const ask = when as ((object: unknown) => unknown) | undefined;
+  if (ask !== undefined) filters.push({ name: 'when', passes: (object) => isTrue('when', ask(object)) });
   filters.push(...metadataFilters(action, 'labels', labels), ...metadataFilters(action, 'annotations', annotations));
-  if (field !== undefined) filters.push((object) => field.test(valueAt(object, field.path)));
-  return filters.length === 0 ? undefined : (object) => filters.every((filter) => filter(object));
+  if (field !== undefined) {
+    filters.push({ name: 'value', passes: (object) => field.test(valueAt(object, field.path)) });
+  }
+  if (filters.length === 0) return undefined;
+  return (object) => filters.find(({ passes }) => !passes(object))?.name;
 }
 
 function metadataFilters(
   action: string,
   name: 'labels' | 'annotations',
   entries: Readonly<Record<string, LabelFilter>> | undefined,
-): ObjectFilter[] {
+): NamedFilter[] {
   if (entries === undefined) return [];
   if (typeof entries !== 'object' || entries === null || Array.isArray(entries)) {
     throw new TypeError(`Cannot ${action}: ${name} is not an object`);
   }
   return Object.entries(entries).map(([key, entry]) => {
-    const test = labelTest(`${action}: ${name} "${key}"`, `${name} "${key}"`, entry);
-    return (object) => {
+    const label = `${name} "${key}"`;
+    const test = labelTest(`${action}: ${label}`, label, entry);
+    const passes = (object: unknown): boolean => {
       const value = valueAt(object, ['metadata', name, key]);
       return test(typeof value === 'string' ? value : undefined);
     };
+    return { name: label, passes };
   });
 }
 

@@ -72,9 +72,14 @@ export class Snapshot {
     return new Snapshot({ ...this.#source, object }, this.#rules, true);
   }
 
+  /** The filter by which the object is not for a handler; for a person. */
+  refusalOf({ id, filter }: Pick<Handler, 'id' | 'filter'>): string | undefined {
+    return this.#guard(id, () => filter?.(this.object));
+  }
+
   /** Whether the object is for a handler that has no view. A filter that throws is asked once, and says no. */
   isFor({ id, filter }: Pick<Handler, 'id' | 'filter'>): boolean {
-    return this.#guard(id, () => filter === undefined || filter(this.object)) ?? false;
+    return this.#guard(id, () => filter?.(this.object) === undefined) ?? false;
   }
 
   /** What a pure function of this handler says about the state; `undefined` where it throws, which is told (A20'). */
@@ -130,7 +135,7 @@ export class Snapshot {
   }
 
   #makeView(handler: Viewed): View | undefined {
-    if (!this.#isUnfiltered && handler.filter?.(this.object) === false) return undefined;
+    if (!this.#isUnfiltered && handler.filter?.(this.object) !== undefined) return undefined;
     if (handler.path !== undefined) return viewOfPart(valueAt(this.object, handler.path));
     if (handler.select !== undefined) return viewOfData(handler.select(this.object));
     this.#default ??= this.#rules.defaultView(this.object);

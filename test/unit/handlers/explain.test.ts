@@ -35,6 +35,22 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    title: 'filters by name',
+    register: (controller) => {
+      controller.on('change', { id: 'a', labels: { app: true } }, () => {});
+      controller.on('change', { id: 'b', annotations: { 'x/y': false, z: 'on' } }, () => {});
+      controller.on('create', { id: 'c', field: 'spec.n', value: -1 }, () => {});
+      controller.on('change', { id: 'd', field: 'spec.n', new: -1 }, () => {});
+    },
+    lines: [
+      'nothing to do',
+      'a: not for this object: its labels "app" says so',
+      'b: not for this object: its annotations "z" says so',
+      'c: not for this object: its value says so',
+      'd: not for this object: its value, old or new says so',
+    ],
+  },
+  {
     title: 'a fault',
     register: (controller) => controller.on('change', { id: 'h', select: fail }, () => {}),
     lines: ['nothing to do', 'h: cannot look at this state: Error: broken'],
