@@ -63,11 +63,14 @@ export class PatchDraft {
     });
   }
 
-  /** The value stands in two places from now on, and so does all that is in it. */
+  /**
+   * The value stands in two places from now on, and so does all that is in it: none of it is changed any more, not even by
+   * the copy itself, which may go into it.
+   */
   copy(from: Path, path: Path): void {
     const value = this.read(from);
-    this.insert(path, value);
     this.#own = new Set();
+    this.insert(path, value);
   }
 
   move(from: Path, path: Path): void {

@@ -154,7 +154,7 @@ describe('JSON patches', () => {
       // It also lets names pass as members of arrays, where ours refuses.
       if (ours === 'refused') return;
       expect(isRefused).toBe(false);
-      expect(data(ours)).toEqual(data(theirs));
+      expect(data(ours)).toEqual(theirs);
     });
     fc.assert(property, { numRuns: sized({ smoke: 3_000, full: 60_000 }) });
   });

@@ -46,6 +46,14 @@ describe('JSON patches (RFC 6902)', () => {
     ['escaped and empty names', [{ op: 'replace', path: '/a~1b~0c/', value: 2 }], { ...LIST, 'a/b~c': { '': 2 } }],
     ['move', [{ op: 'move', from: '/list/0', path: '/list/1' }], { ...LIST, list: ['b', 'a'] }],
     ['copy', [{ op: 'copy', from: '/list', path: '/none' }], { ...LIST, none: ['a', 'b'] }],
+    [
+      'copy into itself, changed before',
+      [
+        { op: 'add', path: '/none', value: 0 },
+        { op: 'copy', from: '', path: '/none' },
+      ],
+      { ...LIST, none: { ...LIST, none: 0 } },
+    ],
     ['test', [{ op: 'test', path: '/a~1b~0c', value: { '': 1 } }], LIST],
     ['test null', [{ op: 'test', path: '/none', value: null }], LIST],
   ])('%s', (_what, patch, result) => {
