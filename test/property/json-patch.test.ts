@@ -81,11 +81,6 @@ function kept<T>(value: T, work: (value: T) => unknown): unknown {
   return result;
 }
 
-function isRing(value: unknown, above: readonly unknown[] = []): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return above.includes(value) || Object.values(value).some((part) => isRing(part, [...above, value]));
-}
-
 describe('JSON patches', () => {
   it('of a difference make the other value, by ours and by another program', () => {
     const property = fc.property(pairOfDocuments(), ([before, after]) => {
@@ -137,24 +132,19 @@ describe('JSON patches', () => {
         if (!(error instanceof PlimsollError)) throw error;
         ours = 'refused';
       }
-      let theirs = data(root);
-      // That one goes on after an error, and throws at what is no container; ours is all or nothing. What it copies it shares,
-      // so it is given each operation by itself, on a copy; what it copies into itself is a ring then, of which nobody can tell.
-      let isRefused = false;
-      for (const operation of data(patch) as JsonPatchOperation[]) {
-        try {
-          isRefused ||= peerApply(theirs, [operation]).some((error) => error !== null);
-        } catch (error) {
-          if (!(error instanceof TypeError)) throw error;
-          isRefused = true;
-        }
-        if (isRing(theirs)) return;
-        theirs = data(theirs);
+      const theirs = data(root);
+      // That one goes on after an error, and throws at what is no container; ours is all or nothing.
+      let isRefused: boolean;
+      try {
+        isRefused = peerApply(theirs, data(patch) as JsonPatchOperation[]).some((error) => error !== null);
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error;
+        isRefused = true;
       }
       // It also lets names pass as members of arrays, where ours refuses.
       if (ours === 'refused') return;
       expect(isRefused).toBe(false);
-      expect(data(ours)).toEqual(theirs);
+      expect(data(ours)).toEqual(data(theirs));
     });
     fc.assert(property, { numRuns: sized({ smoke: 3_000, full: 60_000 }) });
   });
