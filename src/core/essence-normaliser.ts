@@ -1,4 +1,5 @@
 import { ValueError } from '../types/errors.ts';
+import { isPromise } from '../types/is-promise.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { EssenceRules } from './essence-rules.ts';
 import { jsonPointer } from './json-pointer.ts';
@@ -47,7 +48,11 @@ export class Normaliser {
   }
 
   #apply(value: unknown): unknown {
-    return this.#functions.reduce((normal, normalise) => normalise(normal), value);
+    return this.#functions.reduce((normal, normalise) => {
+      const next = normalise(normal);
+      if (isPromise(next)) throw new TypeError('Cannot digest the value: normalise returned a promise');
+      return next;
+    }, value);
   }
 
   /** Counts objects, rather than toss a coin: who runs the same program again gets the same answers. */

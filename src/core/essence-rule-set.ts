@@ -1,3 +1,4 @@
+import { isPromise } from '../types/is-promise.ts';
 import { canonicalJson } from './canonical-json.ts';
 import type { DigestScheme } from './digest-scheme.ts';
 import { EssenceCore } from './essence-core.ts';
@@ -87,6 +88,7 @@ export class RuleSet {
     if (this.#alsoCompare === undefined) return text;
     // JSON has no word for "nothing".
     const derived = this.#alsoCompare(value) ?? null;
+    if (isPromise(derived)) throw new TypeError('Cannot digest the value: alsoCompare returned a promise');
     return `[${text},${canonicalJson(derived, ALL, `${action}: alsoCompare`)}]`;
   }
 

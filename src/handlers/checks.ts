@@ -148,6 +148,9 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   }
 }
 
+/** One call in eleven days. Slower would be a wait that no timer can be set for. */
+const PER_SECOND_MIN = 1e-6;
+
 /** What says when calls may begin; the backoff of the breaker is checked where it is filled in. */
 function checkScheduling<T>(
   action: string,
@@ -163,8 +166,8 @@ function checkScheduling<T>(
   if (rateLimit !== undefined) {
     checkNames(`${action}: rateLimit`, rateLimit, ['perSecond', 'burst']);
     const { perSecond, burst } = rateLimit;
-    if (!(typeof perSecond === 'number' && perSecond > 0 && Number.isFinite(perSecond))) {
-      throw new RangeError(`Cannot ${action}: perSecond must be above 0, got ${perSecond}`);
+    if (!(typeof perSecond === 'number' && perSecond >= PER_SECOND_MIN && Number.isFinite(perSecond))) {
+      throw new RangeError(`Cannot ${action}: perSecond must be at least ${PER_SECOND_MIN}, got ${perSecond}`);
     }
     if (burst !== undefined && !(Number.isInteger(burst) && burst >= 1)) {
       throw new RangeError(`Cannot ${action}: burst must be a whole number from 1 on, got ${burst}`);

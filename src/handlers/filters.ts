@@ -1,3 +1,4 @@
+import { isPromise } from '../types/is-promise.ts';
 import { checkFunction } from './checks.ts';
 import { equalData } from './diff.ts';
 import {
@@ -8,6 +9,7 @@ import {
   PRESENT,
   type ValueFilter,
 } from './filter-options.ts';
+import { isPlain } from './freeze.ts';
 import { checkParts } from './parts.ts';
 import { type Path, parsePath, valueAt } from './path.ts';
 import { ownData } from './view.ts';
@@ -85,8 +87,8 @@ function metadataFilters(
   entries: Readonly<Record<string, LabelFilter>> | undefined,
 ): NamedFilter[] {
   if (entries === undefined) return [];
-  if (typeof entries !== 'object' || entries === null || Array.isArray(entries)) {
-    throw new TypeError(`Cannot ${action}: ${name} is not an object`);
+  if (typeof entries !== 'object' || entries === null || Array.isArray(entries) || !isPlain(entries)) {
+    throw new TypeError(`Cannot ${action}: ${name} is not a plain object`);
   }
   return Object.entries(entries).map(([key, entry]) => {
     const label = `${name} "${key}"`;
@@ -133,7 +135,7 @@ function pathOf(
 
 /** What a filter says. A promise is no answer: taken for one, it would let every object in. */
 function isTrue(name: string, answer: unknown): boolean {
-  if (typeof answer === 'object' && answer !== null && 'then' in answer) {
+  if (isPromise(answer)) {
     throw new TypeError(`Cannot filter objects: ${name} returned a promise, not a boolean`);
   }
   return Boolean(answer);

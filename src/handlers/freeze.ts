@@ -76,7 +76,7 @@ function copyOfBytes(bytes: ArrayBufferView | ArrayBuffer): ArrayBufferView | Ar
   return Uint8Array.prototype.slice.call(bytes as Uint8Array);
 }
 
-function isPlain(value: object): boolean {
+export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === Object.prototype || prototype === null;
 }

@@ -1,8 +1,10 @@
 import { isCount } from '../queue/keyed-queue.ts';
+import { isPromise } from '../types/is-promise.ts';
 import type { Logger } from '../types/logger.ts';
 import { checkNames } from './checks.ts';
 import { FILTER_NAMES } from './filter-options.ts';
 import { type ObjectFilter, objectFilter } from './filters.ts';
+import { isPlain } from './freeze.ts';
 import { type Entries, IndexData } from './index-data.ts';
 import type { IndexFunction, IndexKey, IndexOptions, ObjectIndex } from './index-options.ts';
 import { checkParts } from './parts.ts';
@@ -117,8 +119,10 @@ function entriesOf({ fn, entriesMax }: Index, { object, name, uid, resourceVersi
   const made = fn(object, Object.freeze({ name, uid, resourceVersion }));
   if (made === undefined || made === null) return [];
   if (typeof made !== 'object') throw new TypeError(`Cannot index an object: the function returned a ${typeof made}`);
-  if (typeof Reflect.get(made, 'then') === 'function')
-    throw new TypeError('Cannot index an object: the function returned a promise');
+  if (isPromise(made)) throw new TypeError('Cannot index an object: the function returned a promise');
+  if (!isIterable(made) && !isPlain(made)) {
+    throw new TypeError('Cannot index an object: the function returned an instance of a class');
+  }
   const entries: (readonly [IndexKey, unknown])[] = [];
   for (const pair of isIterable(made) ? made : Object.entries(made)) {
     if (!Array.isArray(pair) || pair.length !== 2) throw new TypeError('Cannot index an object: an entry is no pair');

@@ -57,6 +57,8 @@ export function isBarred(handler: Handler, doc: DocumentVersion, snapshot: Snaps
   const view = snapshot.viewOf(handler);
   if (view === undefined) return false;
   const record = doc.record(handler.id);
+  // What was begun for this view goes on, whatever has made it the view: a failed call, for one, that noted so in it.
+  if (record?.attempt?.state === 'open' && record.attempt.digest === view.digest) return false;
   const done = record?.done ?? null;
   const opened = record?.attempt?.digest ?? done;
   const handled = {

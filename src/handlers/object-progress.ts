@@ -1,4 +1,5 @@
 import { BackendError } from '../types/errors.ts';
+import { isPromise } from '../types/is-promise.ts';
 import type { MergePatch } from '../types/patch.ts';
 import type { ObjectSource, SourceObject } from '../types/source.ts';
 import type { ProgressHead, ProgressStore } from './progress.ts';
@@ -129,7 +130,11 @@ class ObjectProgress<T> implements ProgressStore {
     written: Set<string>,
   ): Promise<{ readonly patch: MergePatch; readonly part: string | undefined }> {
     const content = this.#place.read(object);
-    const document = this.#keepsViews(object) ? next : { ...next, bases: {} };
+    const keepsViews: unknown = this.#keepsViews(object);
+    if (isPromise(keepsViews) || typeof keepsViews !== 'boolean') {
+      throw new TypeError('Cannot write records: keepsViews returned no boolean');
+    }
+    const document = keepsViews ? next : { ...next, bases: {} };
     const partOf = (overflow: Overflow): string => `${uid}#${next.writeId}.${overflow}`;
     const { texts, overflow } = layOut(this.#place, content, document, this.#parts.isKept ? partOf : undefined);
     const part = overflow === 'nothing' ? undefined : partOf(overflow);

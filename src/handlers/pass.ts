@@ -94,7 +94,7 @@ export class Pass {
       if (begun === 'again') return 'again';
       if (begun !== 'carried') break;
       this.#calls.add(this.#execute(job, forced));
-      if (this.#deps.parallel === 1 || needsRebuild(this.#memory, job)) await this.#settleOne();
+      if (this.#deps.parallel === 1 || this.#isAlone(job)) await this.#settleOne();
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
     await this.#calls.all();
@@ -103,9 +103,13 @@ export class Pass {
     return this.#next();
   }
 
-  /** Whether a job may be called now, beside those that are (A10'b). Calls to rebuild are made alone, and serve all subs. */
+  /** Whether a job may be called now, beside those that are (A10'b). Calls to rebuild are made alone, and serve all subs; so are those of a deletion. */
   #hasRoom(job: Job): boolean {
-    return this.#calls.size < (needsRebuild(this.#memory, job) ? 1 : this.#deps.parallel);
+    return this.#calls.size < (this.#isAlone(job) ? 1 : this.#deps.parallel);
+  }
+
+  #isAlone(job: Job): boolean {
+    return this.#snapshot.deleting || needsRebuild(this.#memory, job);
   }
 
   /** Waits for the end of a call. Its outcome is written with the next intent; if there is none for now, by itself. */

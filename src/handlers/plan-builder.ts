@@ -1,4 +1,5 @@
 import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
+import { isPromise } from '../types/is-promise.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { SubFunction } from './context.ts';
 import type { DocumentVersion } from './document-version.ts';
@@ -45,6 +46,7 @@ export class PlanBuilder {
     this.#check(action, id, options, fn);
     const select = options.select ?? (this.#isSelected(options) ? (view: unknown) => view : undefined);
     const made = select && { value: select(this.#view) };
+    if (isPromise(made?.value)) throw new TypeError(`Cannot ${action}: select returned a promise`);
     // Refuses here, in the parent's call, what could not be told apart or written down later.
     const digest = digestOfSub(made?.value, options.args);
     const args = ownData(action, options.args);

@@ -1,3 +1,4 @@
+import { isPromise } from '../types/is-promise.ts';
 import type { ObjectTable } from './object-table.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -18,6 +19,7 @@ export function priorityBy(
     if (snapshot === undefined) return 0;
     try {
       const priority = fn(snapshot.object);
+      if (isPromise(priority)) throw new TypeError('Cannot order objects: priority returned a promise');
       if (typeof priority !== 'number' || Number.isNaN(priority)) {
         throw new TypeError(`Cannot order objects: priority returned ${priority === null ? 'null' : typeof priority}`);
       }

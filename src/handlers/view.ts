@@ -2,6 +2,7 @@ import { createEssenceHasherWith, type EssenceHasher } from '../core/essence-has
 import { coreModule } from '../core/module.ts';
 import { frozenCopy } from '../store/json-data.ts';
 import { JsonSyntaxError, ValueError } from '../types/errors.ts';
+import { isPromise } from '../types/is-promise.ts';
 import { type Review, reviewByHasher } from './essence-review.ts';
 import { deepFreeze } from './freeze.ts';
 
@@ -50,6 +51,8 @@ export function reviewBy(essence: EssenceHasher | undefined): Review {
 
 /** The view that user code has made of an object. Throws as `ownData` does. */
 export function viewOfData(data: unknown): View {
+  // Refused like any other instance of a class.
+  isPromise(data);
   // The digest first: it has a bound on parts that are shared, and so unfold in a copy.
   const digest = digestOfView(data);
   return { value: ownData('make the view', data), digest };
@@ -63,6 +66,7 @@ export function viewOfData(data: unknown): View {
  * in it may be private, and every other one then equal to it.
  */
 export function ownData(action: string, data: unknown): unknown {
+  isPromise(data);
   return data === undefined ? undefined : frozenCopy(data, action);
 }
 

@@ -4,7 +4,7 @@ import { ABSENT, type LabelFilter, PRESENT, type ValueFilter } from '../../../sr
 import type { HandlerOptions } from '../../../src/handlers/options.ts';
 import type { HandlerKind } from '../../../src/handlers/registry.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
-import { PermanentError } from '../../../src/types/errors.ts';
+import { PermanentError, TemporaryError } from '../../../src/types/errors.ts';
 import { reproduce, testSeed } from '../../support/size.ts';
 import { createWorld, type Life, type Thing, type World } from './harness.ts';
 
@@ -298,8 +298,8 @@ describe("a filter that throws (A20')", () => {
 
 describe('filters are checked where they are given', () => {
   it.each<[string, unknown, string]>([
-    ['labels that are text', { labels: 'app=web' }, 'labels is not an object'],
-    ['a list of labels', { labels: ['app'] }, 'labels is not an object'],
+    ['labels that are text', { labels: 'app=web' }, 'labels is not a plain object'],
+    ['a list of labels', { labels: ['app'] }, 'labels is not a plain object'],
     ['a label that is a number', { labels: { app: 1 } }, 'labels "app" is of type number'],
     ['an annotation that is a symbol', { annotations: { app: Symbol('x') } }, 'annotations "app" is of type symbol'],
     ['a value without a field', { value: 1 }, 'value needs a field'],
@@ -357,4 +357,75 @@ describe("random programs (A20')", () => {
     }
     expect(failed.slice(0, 3), reproduce('unit')).toEqual([]);
   }, 60_000);
+});
+
+describe("what was begun for a view goes on, whatever the filters say of it (A20', A8')", () => {
+  it.each<[string, Options]>([
+    ['no filter', {}],
+    ['value', { value: 'todo' }],
+    ['new', { new: 'todo' }],
+  ])('a failed call that notes so in its own field is made again, %s', async (_, options) => {
+    const world = createWorld();
+    const calls: unknown[] = [];
+    world.source.put('o', { spec: { n: 'todo' } });
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'h', field: 'spec.n', retries: 5, ...options }, (ctx) => {
+        calls.push(ctx.new);
+        ctx.patch({ spec: { n: calls.length === 1 ? 'busy' : 'done' } });
+        if (calls.length === 1) throw new Error('later');
+      }),
+    );
+    await life.settle();
+    expect([calls, world.source.objects[0]?.object.spec?.n]).toEqual([['todo', 'busy'], 'done']);
+    expect(life.controller.state('o')).toMatchObject({ settled: true, succeeded: true });
+    await life.stop();
+  });
+
+  it('the call for leaving the value is made again when it fails', async () => {
+    const world = createWorld();
+    const calls: unknown[] = [];
+    const life = await world.start((controller) =>
+      controller.on('change', { id: 'h', field: 'spec.n', value: 1, retries: 5 }, (ctx) => {
+        calls.push(ctx.new);
+        if (ctx.new === 1 || calls.length === 2) throw new TemporaryError('later', { delayMs: 100 });
+      }),
+    );
+    world.source.put('o', { spec: { n: 1 } });
+    await world.clock.advance(10);
+    world.source.put('o', { spec: { n: 2 } });
+    await life.settle();
+    expect(calls).toEqual([1, 2, 2]);
+    await life.stop();
+  });
+
+  it('a crash in the call for leaving the value: the next process makes it', async () => {
+    const world = createWorld();
+    const calls: string[] = [];
+    const hang = (process: number) => (controller: Controller<Thing>) =>
+      controller.on('change', { id: 'h', field: 'spec.n', value: 1 }, (ctx) => {
+        calls.push(`${process} for ${ctx.new}`);
+        if (process < 3) return new Promise<void>(() => {});
+      });
+    world.source.put('o', { spec: { n: 1 } });
+    for (const process of [1, 2, 3]) {
+      const life = await world.start(hang(process));
+      await world.clock.advance(10);
+      if (process === 3) await life.settle();
+      // The calls of the first two never end, as in a crash.
+      life.abort();
+      await world.clock.advance(60_000);
+      world.source.put('o', { spec: { n: 2 } });
+    }
+    expect(calls).toEqual(['1 for 1', '2 for 2', '3 for 2']);
+  });
+});
+
+describe('filters that are no plain object', () => {
+  it.each([[new Map([['a', 'b']])], [['a']], [new Date(0)], [null], ['a']])('%s is refused', async (labels) => {
+    const world = createWorld();
+    const life = world.start((controller) =>
+      controller.on('change', { id: 'h', labels: labels as unknown as Record<string, string> }, () => {}),
+    );
+    await expect(life).rejects.toThrow(/labels is not a plain object/);
+  });
 });

@@ -23,7 +23,64 @@ async function race(world: World, options: Partial<ControllerOptions<Thing>>) {
   return { life, log, most: () => most };
 }
 
+/** So many turns of the microtask queue. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await undefined;
+}
+
 describe("calls beside each other within one object (A10'b)", () => {
+  it.each(['call', 'pass'] as const)(
+    "persist '%s': no patch is lost, whenever two calls end (A8', A12')",
+    async (persist) => {
+      const lost: string[] = [];
+      for (let first = 0; first < 24; first++) {
+        for (let second = 0; second < 24; second++) {
+          const world = createWorld();
+          world.source.put('o', { spec: { n: 1 } });
+          const life = await world.start(
+            (controller) => {
+              controller.on('change', { id: 'a', field: 'spec.n' }, () => turns(first));
+              controller.on('change', { id: 'b', field: 'spec.n' }, async (ctx) => {
+                await turns(second);
+                ctx.patch({ status: { seen: ctx.new } });
+              });
+            },
+            { parallel: 2, persist },
+          );
+          await life.settle();
+          const seen = world.source.objects[0]?.object.status?.seen;
+          if (seen !== 1 || life.stats().successes !== 2) lost.push(`${first} and ${second} turns`);
+          await life.stop();
+        }
+      }
+      expect(lost).toEqual([]);
+    },
+  );
+
+  it('two handlers for the deletion of an object are called one after the other', async () => {
+    const world = createWorld();
+    let now = 0;
+    let most = 0;
+    world.source.put('o', { spec: { n: 1 } });
+    const life = await world.start(
+      (controller) => {
+        for (const id of ['a', 'b']) {
+          controller.on('delete', { id }, async () => {
+            most = Math.max(most, ++now);
+            await sleep(world.clock, 10);
+            now--;
+          });
+        }
+      },
+      { parallel: 4 },
+    );
+    await life.settle();
+    world.source.startDeletion('o');
+    await life.settle();
+    expect([most, world.source.objects.length, life.stats().successes]).toEqual([1, 0, 2]);
+    await life.stop();
+  });
+
   it.each([
     [undefined, 1, 150],
     [1, 1, 150],
