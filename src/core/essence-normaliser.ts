@@ -50,7 +50,8 @@ export class Normaliser {
   #apply(value: unknown): unknown {
     return this.#functions.reduce((normal, normalise) => {
       const next = normalise(normal);
-      if (isPromise(next)) throw new TypeError('Cannot digest the value: normalise returned a promise');
+      // Refused like anything else that is no JSON data.
+      isPromise(next);
       return next;
     }, value);
   }

@@ -88,7 +88,8 @@ export class RuleSet {
     if (this.#alsoCompare === undefined) return text;
     // JSON has no word for "nothing".
     const derived = this.#alsoCompare(value) ?? null;
-    if (isPromise(derived)) throw new TypeError('Cannot digest the value: alsoCompare returned a promise');
+    // Refused like anything else that is no JSON data.
+    isPromise(derived);
     return `[${text},${canonicalJson(derived, ALL, `${action}: alsoCompare`)}]`;
   }
 

@@ -46,7 +46,8 @@ export class PlanBuilder {
     this.#check(action, id, options, fn);
     const select = options.select ?? (this.#isSelected(options) ? (view: unknown) => view : undefined);
     const made = select && { value: select(this.#view) };
-    if (isPromise(made?.value)) throw new TypeError(`Cannot ${action}: select returned a promise`);
+    // Refused below, like any other instance of a class.
+    isPromise(made?.value);
     // Refuses here, in the parent's call, what could not be told apart or written down later.
     const digest = digestOfSub(made?.value, options.args);
     const args = ownData(action, options.args);
