@@ -210,7 +210,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     id: 'handlers-bases-kept',
-    file: 'src/handlers/document-version.ts',
+    file: 'src/handlers/record-tables.ts',
     find: 'users === 0 ? undefined : {',
     replace: '{',
     why: "A6', I18': bases are exactly those that some success names",
