@@ -46,7 +46,7 @@ export class RunningCall extends TimedCall {
 
   /** Told of every newer state; `undefined` if the object is gone. */
   reconsider(newest: Snapshot | undefined): void {
-    if (this.signal.aborted) return;
+    if (this.aborted) return;
     const { uid, deleting } = this.#snapshot;
     if (newest?.uid !== uid || newest.deleting !== deleting) {
       this.abort(new DOMException('The object is deleted', 'AbortError'));

@@ -9,6 +9,7 @@ import {
   type Tried,
 } from './record.ts';
 import { type Base, basesWith, countAbove, movesTables, retiringWith } from './record-tables.ts';
+import { storedDocument, type Tables } from './stored-document.ts';
 import { type Changes, VersionedMap } from './versioned-map.ts';
 
 /** A document without its two tables. */
@@ -29,7 +30,7 @@ type Header = Omit<ProgressDocument, 'records' | 'bases'>;
  * So with a store that keeps documents by reference, as the one in memory does, nothing is ever copied as a whole; a
  * store that keeps text makes one for each write, at the cost of all records.
  */
-export class DocumentVersion {
+export class DocumentVersion implements Tables {
   readonly #header: Header;
   readonly #records: VersionedMap<HandlerRecord>;
   readonly #bases: VersionedMap<Base>;
@@ -262,29 +263,24 @@ export class DocumentVersion {
 
   /** Plain data, for a store: own members that are read like any others, the two tables when they are asked for. */
   toDocument(): ProgressDocument {
-    const version = this;
-    const { uid, name, gen, writeId, tick, resourceVersion } = this.#header;
-    this.#document ??= Object.freeze({
-      uid,
-      name,
-      gen,
-      writeId,
-      tick,
-      resourceVersion,
-      get records() {
-        version.#plainRecords ??= Object.freeze(Object.fromEntries(version.#records.entries()));
-        return version.#plainRecords;
-      },
-      get bases() {
-        version.#plainBases ??= Object.freeze(
-          Object.fromEntries(
-            version.#bases.entries().flatMap(([digest, { view }]) => (view === undefined ? [] : [[digest, view]])),
-          ),
-        );
-        return version.#plainBases;
-      },
-    });
+    this.#document ??= storedDocument(this.#header, this);
     return this.#document;
+  }
+
+  /** All records, copied on first use. */
+  get plainRecords(): ProgressDocument['records'] {
+    this.#plainRecords ??= Object.freeze(Object.fromEntries(this.#records.entries()));
+    return this.#plainRecords;
+  }
+
+  /** All views, copied on first use; those that are absent or lost are missing. */
+  get plainBases(): ProgressDocument['bases'] {
+    this.#plainBases ??= Object.freeze(
+      Object.fromEntries(
+        this.#bases.entries().flatMap(([digest, { view }]) => (view === undefined ? [] : [[digest, view]])),
+      ),
+    );
+    return this.#plainBases;
   }
 
   /** Whether this is the very document that the version was stored as. */

@@ -12,6 +12,7 @@ import { triedOf } from './planned-record.ts';
 import type { Attempt, HandlerRecord } from './record.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { TimedCall } from './timed-call.ts';
 import { attemptOf, type Execution, judge, mayCall, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
 
@@ -170,7 +171,7 @@ async function callParent(
   const running = begin(execution, !isRebuild);
   const collector = new PatchCollector(callee.id, deps.source.patch !== undefined);
   const view = (sub?.selected ?? viewOn(snapshot, callee))?.value;
-  const facts = factsOf({ ...execution, job: callee }, view, attempt, running.signal, collector);
+  const facts = factsOf({ ...execution, job: callee }, view, attempt, running, collector);
   const call =
     sub === undefined ? new HandlerCall(facts, handler, isRebuild) : new SubCall(facts, callee, sub, isRebuild);
   const run = call instanceof HandlerCall ? () => handler.fn(call) : () => sub?.fn(call);
@@ -199,7 +200,7 @@ function factsOf(
   { deps, memory, snapshot, job }: Execution,
   view: unknown,
   attempt: Attempt,
-  signal: AbortSignal,
+  call: TimedCall,
   patches: PatchCollector,
 ): CallFacts {
   const record = memory.doc?.record(job.id);
@@ -213,8 +214,8 @@ function factsOf(
     new: view,
     cause: causeOf(job, record),
     attempt: attempt.failures,
-    idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
-    signal,
+    key: [snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0],
+    call,
     patches,
     doc: memory.doc,
     index: deps.index,

@@ -51,6 +51,11 @@ export async function landOwnWrites(deps: PassDeps, state: ObjectState, memory: 
   }
 }
 
+/** Whether a call has asked for something that is not written yet. */
+export function hasToLand(memory: UidMemory): boolean {
+  return firstToLand(memory) !== undefined;
+}
+
 function firstToLand(memory: UidMemory): { readonly outcome: PendingOutcome; readonly write: OwnWrite } | undefined {
   for (const outcome of memory.outcomes) {
     const { write } = outcome;

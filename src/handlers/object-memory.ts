@@ -119,6 +119,7 @@ export class UidMemory {
 
   /** These are written, or not worth it. */
   drop(outcomes: readonly PendingOutcome[]): void {
+    if (outcomes.length === 0) return;
     const gone = new Set(outcomes);
     this.#outcomes = this.#outcomes.filter((outcome) => !gone.has(outcome));
     this.#applied = undefined;
@@ -130,8 +131,11 @@ export class UidMemory {
     if (this.#outcomes.length === 0) return doc;
     let known = this.#applied;
     if (known?.doc !== doc) known = { doc, count: 0, result: doc };
-    const result = this.#outcomes.slice(known.count).reduce((next, { apply }) => apply(next), known.result);
-    this.#applied = { doc, count: this.#outcomes.length, result };
+    const { length } = this.#outcomes;
+    if (known.count === length) return known.result;
+    let { result } = known;
+    for (let place = known.count; place < length; place++) result = this.#outcomes[place]?.apply(result) ?? result;
+    this.#applied = { doc, count: length, result };
     return result;
   }
 

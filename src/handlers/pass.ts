@@ -93,8 +93,9 @@ export class Pass {
       const begun = await this.#begin(job, forced);
       if (begun === 'again') return 'again';
       if (begun !== 'carried') break;
-      this.#calls.add(this.#execute(job, forced));
-      if (this.#deps.parallel === 1 || needsRebuild(this.#memory, job)) await this.#settleOne();
+      const call = this.#execute(job, forced);
+      if (this.#deps.parallel === 1 || needsRebuild(this.#memory, job)) await this.#settle(call);
+      else this.#calls.add(call);
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
     await this.#calls.all();
@@ -106,6 +107,12 @@ export class Pass {
   /** Whether a job may be called now, beside those that are (A10'b). Calls to rebuild are made alone, and serve all subs. */
   #hasRoom(job: Job): boolean {
     return this.#calls.size < (needsRebuild(this.#memory, job) ? 1 : this.#deps.parallel);
+  }
+
+  /** The same for a call that is made alone. */
+  async #settle(call: Promise<void>): Promise<void> {
+    await call;
+    if (this.#deps.persist === 'pass') await landOwnWrites(this.#deps, this.#state, this.#memory);
   }
 
   /** Waits for the end of a call. Its outcome is written with the next intent; if there is none for now, by itself. */
@@ -201,7 +208,7 @@ export class Pass {
    */
   async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
     const memory = this.#memory;
-    if (!isOpenedBy(memory, job) || this.#mustWrite(job)) {
+    if (this.#mustWrite(job) || !isOpenedBy(memory, job)) {
       const intent = { job, next: this.#jobsAfter(job), snapshot: this.#snapshot, forced };
       const result = await commit(this.#deps, this.#state, memory, intent);
       if (result !== 'carried') return result;

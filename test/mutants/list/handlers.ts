@@ -53,8 +53,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-key-without-episode',
     file: 'src/handlers/execute.ts',
-    find: 'attempt.opened ?? job.digest, record?.episode ?? 0])',
-    replace: 'attempt.opened ?? job.digest])',
+    find: 'attempt.opened ?? job.digest, record?.episode ?? 0],',
+    replace: 'attempt.opened ?? job.digest],',
     why: "A13': an input that comes back has another key",
     tests: PROGRAMS,
   },
