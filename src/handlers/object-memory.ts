@@ -108,7 +108,9 @@ export class UidMemory {
   }
 
   push(outcome: PendingOutcome): void {
-    this.#outcomes.push(outcome);
+    // There is seldom more than one: a list that grows has room for many at once.
+    if (this.#outcomes.length === 0) this.#outcomes = [outcome];
+    else this.#outcomes.push(outcome);
   }
 
   /** One of them has come to something else, or, `undefined`, to nothing. */
@@ -120,8 +122,12 @@ export class UidMemory {
   /** These are written, or not worth it. */
   drop(outcomes: readonly PendingOutcome[]): void {
     if (outcomes.length === 0) return;
-    const gone = new Set(outcomes);
-    this.#outcomes = this.#outcomes.filter((outcome) => !gone.has(outcome));
+    if (outcomes.length === 1 && this.#outcomes.length === 1 && outcomes[0] === this.#outcomes[0]) {
+      this.#outcomes = [];
+    } else {
+      const gone = new Set(outcomes);
+      this.#outcomes = this.#outcomes.filter((outcome) => !gone.has(outcome));
+    }
     this.#applied = undefined;
   }
 
@@ -263,6 +269,10 @@ export class ObjectState {
     this.#sent = undefined;
     if (sent?.next === undefined || isOwn(sent.next) || this.memory?.uid !== sent.base.uid) return;
     this.memory.foreign(sent.base, sent.next);
+  }
+
+  get hasGarbage(): boolean {
+    return this.#garbage.size > 0;
   }
 
   /** Uids whose documents have to go. */

@@ -66,7 +66,7 @@ export class Pass {
       return await this.#run();
     } finally {
       // Whatever went wrong: the next pass must not begin beside calls of this one.
-      await this.#calls.all();
+      if (this.#calls.size > 0) await this.#calls.all();
     }
   }
 
@@ -94,11 +94,16 @@ export class Pass {
       if (begun === 'again') return 'again';
       if (begun !== 'carried') break;
       const call = this.#execute(job, forced);
-      if (this.#deps.parallel === 1 || needsRebuild(this.#memory, job)) await this.#settle(call);
-      else this.#calls.add(call);
+      if (this.#deps.parallel === 1 || needsRebuild(this.#memory, job)) {
+        // Made alone.
+        await call;
+        if (this.#deps.persist === 'pass') await landOwnWrites(this.#deps, this.#state, this.#memory);
+      } else {
+        this.#calls.add(call);
+      }
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
-    await this.#calls.all();
+    if (this.#calls.size > 0) await this.#calls.all();
     if (this.#memory.outcomes.length > 0) await commit(this.#deps, this.#state, this.#memory, undefined);
     if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
     return this.#next();
@@ -107,12 +112,6 @@ export class Pass {
   /** Whether a job may be called now, beside those that are (A10'b). Calls to rebuild are made alone, and serve all subs. */
   #hasRoom(job: Job): boolean {
     return this.#calls.size < (needsRebuild(this.#memory, job) ? 1 : this.#deps.parallel);
-  }
-
-  /** The same for a call that is made alone. */
-  async #settle(call: Promise<void>): Promise<void> {
-    await call;
-    if (this.#deps.persist === 'pass') await landOwnWrites(this.#deps, this.#state, this.#memory);
   }
 
   /** Waits for the end of a call. Its outcome is written with the next intent; if there is none for now, by itself. */

@@ -22,12 +22,13 @@ export function basesWith(
   records: Changes<HandlerRecord>,
   view: unknown,
 ): VersionedMap<Base> {
+  const [first] = records;
+  if (records.length === 1 && first !== undefined) return basesWithOne(before, known, first, view);
   const bases = new Map<string, Base | undefined>();
   const count = (digest: string | null | undefined, by: number, given: unknown): void => {
     if (digest === null || digest === undefined) return;
     const base = bases.has(digest) ? bases.get(digest) : before.get(digest);
-    const users = (base?.users ?? 0) + by;
-    bases.set(digest, users === 0 ? undefined : { view: base?.view === undefined ? given : base.view, users });
+    bases.set(digest, usedBy(base, by, given));
   };
   for (const [id, record] of records) {
     const done = known.get(id)?.done;
@@ -36,6 +37,27 @@ export function basesWith(
     count(done, -1, undefined);
   }
   return before.with([...bases]);
+}
+
+/** The same for one record, as nearly always. */
+function basesWithOne(
+  before: VersionedMap<Base>,
+  known: VersionedMap<HandlerRecord>,
+  [id, record]: Changes<HandlerRecord>[number],
+  view: unknown,
+): VersionedMap<Base> {
+  const [left, right] = [known.get(id)?.done ?? null, record?.done ?? null];
+  if (left === right) return before;
+  const changes: [string, Base | undefined][] = [];
+  if (right !== null) changes.push([right, usedBy(before.get(right), 1, view)]);
+  if (left !== null) changes.push([left, usedBy(before.get(left), -1, undefined)]);
+  return before.with(changes);
+}
+
+/** `undefined` if nobody uses it any more. `view`: if there was none. */
+function usedBy(base: Base | undefined, more: number, view: unknown): Base | undefined {
+  const users = (base?.users ?? 0) + more;
+  return users === 0 ? undefined : { view: base?.view === undefined ? view : base.view, users };
 }
 
 /** How many records below a handler or sub are to be retired; none where there are none. */

@@ -82,11 +82,10 @@ export class VersionedMap<V> {
 
 /** Changes a table in place and returns what undoes it. */
 function applyTo<V>(table: Map<string, V>, changes: Changes<V>): Changes<V> {
-  const undo: [key: string, value: V | undefined][] = [];
-  for (const [key, value] of changes) {
-    undo.push([key, table.get(key)]);
+  return changes.map(([key, value]) => {
+    const before = table.get(key);
     if (value === undefined) table.delete(key);
     else table.set(key, value);
-  }
-  return undo;
+    return [key, before];
+  });
 }
