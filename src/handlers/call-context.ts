@@ -2,15 +2,20 @@ import type { Patch } from '../types/patch.ts';
 import type { CallContext, HandlerContext, PatchOptions, SubContext, SubFunction } from './context.ts';
 import { type Difference, diffViews } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
-import type { IndexAccess, ObjectIndex } from './index-options.ts';
+import type { ObjectIndex } from './index-options.ts';
 import type { Parent } from './parent.ts';
 import type { PatchCollector } from './patch-collector.ts';
 import { type BuiltPlan, PlanBuilder } from './plan-builder.ts';
 import type { Handler, SubHandler } from './registry.ts';
 import type { SubOptions } from './sub-options.ts';
+import type { TimedCall } from './timed-call.ts';
 
-/** All of a context but what is derived from it. */
-export type CallFacts = Omit<CallContext, 'diff' | 'patch'> & {
+/** All that a context is made of. */
+export type CallFacts = Omit<CallContext, 'diff' | 'patch' | 'signal' | 'idempotencyKey'> & {
+  /** Has the signal. */
+  readonly call: TimedCall;
+  /** What the idempotency key is made of. */
+  readonly key: readonly unknown[];
   readonly patches: PatchCollector;
   /** What is remembered of the object, where anything is. */
   readonly doc?: DocumentVersion | undefined;
@@ -25,10 +30,9 @@ class Call implements CallContext {
   readonly new: unknown;
   readonly cause: CallContext['cause'];
   readonly attempt: number;
-  readonly idempotencyKey: string;
-  readonly signal: AbortSignal;
-  readonly #patches: PatchCollector;
-  readonly #index: IndexAccess['index'];
+  declare readonly idempotencyKey: string;
+  declare readonly signal: AbortSignal;
+  readonly #facts: CallFacts;
   #diff: readonly Difference[] | undefined;
 
   constructor(facts: CallFacts) {
@@ -40,11 +44,25 @@ class Call implements CallContext {
     this.new = facts.new;
     this.cause = facts.cause;
     this.attempt = facts.attempt;
-    this.idempotencyKey = facts.idempotencyKey;
-    this.signal = facts.signal;
-    this.#patches = facts.patches;
-    this.#index = facts.index;
+    this.#facts = facts;
+    Object.defineProperties(this, Call.#onDemand);
   }
+
+  /** Made when they are read, since few calls do; members of the context itself, so that a copy of it has them, too. */
+  static readonly #onDemand: PropertyDescriptorMap & ThisType<Call> = {
+    idempotencyKey: {
+      enumerable: true,
+      get() {
+        return JSON.stringify(this.#facts.key);
+      },
+    },
+    signal: {
+      enumerable: true,
+      get() {
+        return this.#facts.call.signal;
+      },
+    },
+  };
 
   get diff(): readonly Difference[] {
     this.#diff ??= diffViews(this.old, this.new);
@@ -52,11 +70,11 @@ class Call implements CallContext {
   }
 
   patch(patch: Patch, options: PatchOptions = {}): void {
-    this.#patches.add(patch, options);
+    this.#facts.patches.add(patch, options);
   }
 
   index<V = unknown>(id: string): ObjectIndex<V> {
-    return this.#index(id);
+    return this.#facts.index(id);
   }
 }
 

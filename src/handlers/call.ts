@@ -1,6 +1,5 @@
 import type { Clock } from '../types/clock.ts';
 import { isSameJob, type Job } from './jobs.ts';
-import type { CallResult } from './outcome.ts';
 import type { Snapshot } from './snapshot.ts';
 import { TimedCall } from './timed-call.ts';
 
@@ -25,6 +24,7 @@ export class RunningCall extends TimedCall {
   readonly #supersedable: boolean;
   readonly #hooks: CallHooks;
   #superseded = false;
+  #startMs = 0;
 
   constructor(job: Job, snapshot: Snapshot, supersedable: boolean, hooks: CallHooks) {
     super(job.id);
@@ -46,7 +46,7 @@ export class RunningCall extends TimedCall {
 
   /** Told of every newer state; `undefined` if the object is gone. */
   reconsider(newest: Snapshot | undefined): void {
-    if (this.signal.aborted) return;
+    if (this.aborted) return;
     const { uid, deleting } = this.#snapshot;
     if (newest?.uid !== uid || newest.deleting !== deleting) {
       this.abort(new DOMException('The object is deleted', 'AbortError'));
@@ -56,12 +56,14 @@ export class RunningCall extends TimedCall {
     }
   }
 
-  /** As any call; rejects only where a hook throws. */
-  override async run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
+  /** To be called before `run`. Throws what a hook does. */
+  begin(clock: Clock): void {
     this.#hooks.begun();
-    const startMs = clock.now();
-    const result = await super.run(fn, timeoutMs, clock);
-    this.#hooks.ended(clock.now() - startMs, this.isLate);
-    return result;
+    this.#startMs = clock.now();
+  }
+
+  /** To be called after it. Throws what a hook does. */
+  end(clock: Clock): void {
+    this.#hooks.ended(clock.now() - this.#startMs, this.isLate);
   }
 }

@@ -1,7 +1,7 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
 import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
 import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
-import { landOwnWrites, mustLand } from './land.ts';
+import { hasToLand, landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
 import { triedOf } from './planned-record.ts';
@@ -52,7 +52,7 @@ export async function commit(
 ): Promise<CommitResult> {
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     // Each time: other calls may have ended meanwhile, and no outcome is written before the patches of its call.
-    while (mustLand(memory)) await landOwnWrites(deps, state, memory);
+    while (hasToLand(memory)) await landOwnWrites(deps, state, memory);
     if (deps.stopped.aborted) throw new ClosedError('write progress');
     if (state.newest?.uid !== memory.uid) return 'gone';
     const outcomes = [...memory.outcomes];
@@ -127,8 +127,8 @@ function isWanted(
   deps: PassDeps,
   state: ObjectState,
   doc: DocumentVersion,
-  { snapshot, forced, ...intent }: Intent,
-  job: Job = intent.job,
+  { snapshot, forced, job: first }: Intent,
+  job: Job = first,
 ): boolean {
   const newest = state.newest;
   if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting !== snapshot.deleting) return false;

@@ -8,18 +8,12 @@ import {
   subRecordId,
   type Tried,
 } from './record.ts';
+import { type Base, basesWith, countAbove, movesTables, retiringWith } from './record-tables.ts';
+import { storedDocument, type Tables } from './stored-document.ts';
 import { type Changes, VersionedMap } from './versioned-map.ts';
 
 /** A document without its two tables. */
 type Header = Omit<ProgressDocument, 'records' | 'bases'>;
-
-/** A view that `old` may be asked for. */
-interface Base {
-  /** `undefined` where the view was absent or is lost. */
-  readonly view: unknown;
-  /** Records whose `done` names it: it is kept for as long as there are any. */
-  readonly users: number;
-}
 
 /**
  * A progress document in the form in which it is worked on: never changed, and each step from one to the next costs what
@@ -36,7 +30,7 @@ interface Base {
  * So with a store that keeps documents by reference, as the one in memory does, nothing is ever copied as a whole; a
  * store that keeps text makes one for each write, at the cost of all records.
  */
-export class DocumentVersion {
+export class DocumentVersion implements Tables {
   readonly #header: Header;
   readonly #records: VersionedMap<HandlerRecord>;
   readonly #bases: VersionedMap<Base>;
@@ -78,17 +72,17 @@ export class DocumentVersion {
    */
   openAttempt(id: string, digest: string, { tried, schema }: Opening = {}): DocumentVersion {
     const tick = this.#header.tick + 1;
-    const { schema: _schema, absentSinceWallMs: _absent, ...before } = this.record(id) ?? { attempt: null, done: null };
-    const open = before.attempt?.digest === digest && before.attempt.state === 'open' ? before : undefined;
-    const record: HandlerRecord = {
-      ...before,
-      attempt: open?.attempt ?? freshAttempt(digest),
-      at: tick,
-      episode: open !== undefined && 'episode' in open ? open.episode : tick,
-      ...(tried === undefined ? {} : { tried: withTried(this.record(id)?.tried ?? [], tried) }),
-      ...(schema === undefined ? {} : { schema }),
-    };
-    return this.#with({ tick }, [[id, record]]);
+    const known = this.record(id);
+    const open = known?.attempt?.digest === digest && known.attempt.state === 'open' ? known : undefined;
+    const attempt = open?.attempt ?? freshAttempt(digest);
+    const episode = open?.episode ?? tick;
+    let record: HandlerRecord =
+      known === undefined
+        ? { attempt, done: null, at: tick, episode }
+        : { ...unmarked(known), attempt, at: tick, episode };
+    if (tried !== undefined) record = { ...record, tried: withTried(known?.tried ?? [], tried) };
+    if (schema !== undefined) record = { ...record, schema };
+    return this.#with(tick, [[id, record]]);
   }
 
   /** No record of anything. */
@@ -111,12 +105,12 @@ export class DocumentVersion {
     const { tick } = this.#header;
     const attempt: Attempt = { ...freshAttempt(digest), state: 'ok' };
     const record = { attempt, done: digest, at: tick, episode: tick, ...(schema === undefined ? {} : { schema }) };
-    return this.#with({}, [[id, record]], view);
+    return this.#with(this.#header.tick, [[id, record]], view);
   }
 
   /** Notes that the object was seen. */
   mark(id: string): DocumentVersion {
-    return this.#with({}, [[id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]]);
+    return this.#with(this.#header.tick, [[id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]]);
   }
 
   /**
@@ -137,7 +131,7 @@ export class DocumentVersion {
         changes.push([id, undefined]);
       }
     }
-    return changes.length === 0 ? this : this.#with({}, changes);
+    return changes.length === 0 ? this : this.#with(this.#header.tick, changes);
   }
 
   /**
@@ -152,7 +146,7 @@ export class DocumentVersion {
     const attempt = opened === after.digest ? after : { ...after, opened };
     // A retry that needed no intent was not stamped when it began; its turn counts all the same.
     const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
-    return this.#with({ tick }, [[id, { ...before, attempt, at: tick }]]);
+    return this.#with(tick, [[id, { ...before, attempt, at: tick }]]);
   }
 
   /** A call has ended without an outcome: it is the others' turn. */
@@ -160,7 +154,7 @@ export class DocumentVersion {
     const before = this.record(id);
     if (before === undefined || before.episode !== episode || before.at === this.#header.tick) return this;
     const tick = this.#header.tick + 1;
-    return this.#with({ tick }, [[id, { ...before, at: tick }]]);
+    return this.#with(tick, [[id, { ...before, at: tick }]]);
   }
 
   /**
@@ -180,19 +174,25 @@ export class DocumentVersion {
       const id = subRecordId(parentId, entry.id);
       if (!wanted.has(id)) this.#leave(id, entry, canRetire, changes);
     }
-    const before = new Map((parent.plan ?? []).map((entry) => [entry.id, entry]));
+    let before: ReadonlyMap<string, PlanEntry> | undefined;
     for (const entry of plan) {
       const id = subRecordId(parentId, entry.id);
-      const { retirement, ...record } = this.record(id) ?? { attempt: null, done: null, at: tick, episode: 0 };
-      if (this.record(id) === undefined || isPlannedOtherwise(record, before.get(entry.id), entry))
-        changes.push([id, { ...record, attempt: null }]);
+      const known = this.record(id);
+      if (known === undefined) {
+        changes.push([id, { attempt: null, done: null, at: tick, episode: 0 }]);
+        continue;
+      }
+      if (known.plan !== undefined) before ??= new Map((parent.plan ?? []).map((planned) => [planned.id, planned]));
+      const isOther = isPlannedOtherwise(known, before?.get(entry.id), entry);
+      if (!isOther && known.retirement === undefined) continue;
+      const { retirement, ...record } = known;
+      if (isOther) changes.push([id, { ...record, attempt: null }]);
       else if (retirement?.episode === 0) changes.push([id, record]);
-      else if (retirement !== undefined)
-        changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
+      else changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
     }
     const { plan: _before, ...rest } = parent;
     changes.push([parentId, plan.length === 0 ? rest : { ...rest, plan }]);
-    return this.#with({}, changes);
+    return this.#with(this.#header.tick, changes);
   }
 
   /** A sub is in no plan any more, and nothing below it is. */
@@ -228,62 +228,59 @@ export class DocumentVersion {
     if (before?.retirement === undefined) return this;
     const tick = this.#header.tick + 1;
     const episode = before.retirement.episode === 0 ? tick : before.retirement.episode;
-    return this.#with({ tick }, [[id, { ...before, at: tick, retirement: { ...before.retirement, episode } }]]);
+    return this.#with(tick, [[id, { ...before, at: tick, retirement: { ...before.retirement, episode } }]]);
   }
 
   /** Notes the outcome of a call to retire: the next one's time, or, `undefined`, the end of the record. */
   settleRetirement(id: string, after: Retirement | undefined, episode: number): DocumentVersion {
     const before = this.record(id);
     if (before?.retirement === undefined || before.retirement.episode !== episode) return this;
-    if (after === undefined) return this.#with({}, [[id, undefined]]);
+    if (after === undefined) return this.#with(this.#header.tick, [[id, undefined]]);
     const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
-    return this.#with({ tick }, [[id, { ...before, at: tick, retirement: after }]]);
+    return this.#with(tick, [[id, { ...before, at: tick, retirement: after }]]);
   }
 
   /** Notes that a sub has succeeded with these args: whatever it was opened with before is undone by that (A9'e). */
   settleTried(id: string, tried: Tried): DocumentVersion {
     const before = this.record(id);
     if (before?.tried === undefined) return this;
-    return this.#with({}, [[id, { ...before, tried: [tried] }]]);
+    return this.#with(this.#header.tick, [[id, { ...before, tried: [tried] }]]);
   }
 
   /** Notes a success that `old` may refer to from now on, with its view. */
   markDone(id: string, digest: string, view: unknown): DocumentVersion {
     const before = this.record(id);
     if (before === undefined || before.done === digest) return this;
-    return this.#with({}, [[id, { ...before, done: digest }]], view);
+    return this.#with(this.#header.tick, [[id, { ...before, done: digest }]], view);
   }
 
   /** The version that is to be stored: a generation of its own. */
   written(writeId: string, resourceVersion: string): DocumentVersion {
-    return this.#with({ gen: this.#header.gen + 1, writeId, resourceVersion }, []);
+    const { uid, name, gen, tick } = this.#header;
+    const header = { uid, name, gen: gen + 1, writeId, tick, resourceVersion };
+    return new DocumentVersion(header, this.#records, this.#bases, this.#retiring);
   }
 
   /** Plain data, for a store: own members that are read like any others, the two tables when they are asked for. */
   toDocument(): ProgressDocument {
-    const version = this;
-    const { uid, name, gen, writeId, tick, resourceVersion } = this.#header;
-    this.#document ??= Object.freeze({
-      uid,
-      name,
-      gen,
-      writeId,
-      tick,
-      resourceVersion,
-      get records() {
-        version.#plainRecords ??= Object.freeze(Object.fromEntries(version.#records.entries()));
-        return version.#plainRecords;
-      },
-      get bases() {
-        version.#plainBases ??= Object.freeze(
-          Object.fromEntries(
-            version.#bases.entries().flatMap(([digest, { view }]) => (view === undefined ? [] : [[digest, view]])),
-          ),
-        );
-        return version.#plainBases;
-      },
-    });
+    this.#document ??= storedDocument(this.#header, this);
     return this.#document;
+  }
+
+  /** All records, copied on first use. */
+  get plainRecords(): ProgressDocument['records'] {
+    this.#plainRecords ??= Object.freeze(Object.fromEntries(this.#records.entries()));
+    return this.#plainRecords;
+  }
+
+  /** All views, copied on first use; those that are absent or lost are missing. */
+  get plainBases(): ProgressDocument['bases'] {
+    this.#plainBases ??= Object.freeze(
+      Object.fromEntries(
+        this.#bases.entries().flatMap(([digest, { view }]) => (view === undefined ? [] : [[digest, view]])),
+      ),
+    );
+    return this.#plainBases;
   }
 
   /** Whether this is the very document that the version was stored as. */
@@ -292,31 +289,24 @@ export class DocumentVersion {
   }
 
   /** `view` is that of a `done` which is new. Keeps exactly the bases that some `done` names. */
-  #with(header: Partial<Header>, records: Changes<HandlerRecord>, view?: unknown): DocumentVersion {
-    const bases = new Map<string, Base | undefined>();
-    const retiring = new Map<string, number | undefined>();
-    const count = (digest: string | null | undefined, by: number, given: unknown): void => {
-      if (digest === null || digest === undefined) return;
-      const before = bases.has(digest) ? bases.get(digest) : this.#bases.get(digest);
-      const users = (before?.users ?? 0) + by;
-      bases.set(digest, users === 0 ? undefined : { view: before?.view === undefined ? given : before.view, users });
-    };
-    for (const [id, record] of records) {
-      const before = this.record(id);
-      const more = Number(record?.retirement !== undefined) - Number(before?.retirement !== undefined);
-      if (more !== 0) countAbove(id, more, this.#retiring, retiring);
-      const done = before?.done;
-      if (record?.done === done) continue;
-      count(record?.done, 1, view);
-      count(done, -1, undefined);
+  #with(tick: number, records: Changes<HandlerRecord>, view?: unknown): DocumentVersion {
+    let bases = this.#bases;
+    let retiring = this.#retiring;
+    // Few changes make one of these: it costs nothing where none does.
+    if (records.some(([id, record]) => movesTables(this.record(id), record))) {
+      bases = basesWith(this.#bases, this.#records, records, view);
+      retiring = retiringWith(this.#retiring, this.#records, records);
     }
-    return new DocumentVersion(
-      { ...this.#header, ...header },
-      this.#records.with(records),
-      this.#bases.with([...bases]),
-      this.#retiring.with([...retiring]),
-    );
+    const header = tick === this.#header.tick ? this.#header : { ...this.#header, tick };
+    return new DocumentVersion(header, this.#records.with(records), bases, retiring);
   }
+}
+
+/** A record without what is noted anew with each attempt. */
+function unmarked(record: HandlerRecord): HandlerRecord {
+  if (record.schema === undefined && record.absentSinceWallMs === undefined) return record;
+  const { schema: _schema, absentSinceWallMs: _absent, ...rest } = record;
+  return rest;
 }
 
 /** The document of an object about which nothing is remembered. */
@@ -344,20 +334,6 @@ export function versionOf(document: ProgressDocument): DocumentVersion {
   }
   const tables = [new VersionedMap(new Map(Object.entries(records))), new VersionedMap(named)] as const;
   return new DocumentVersion(header, ...tables, none.with([...retiring]));
-}
-
-/** Counts a record for everything above it. */
-function countAbove(
-  id: string,
-  by: number,
-  before: VersionedMap<number>,
-  counts: Map<string, number | undefined>,
-): void {
-  for (let slash = id.lastIndexOf('/'); slash > 0; slash = id.lastIndexOf('/', slash - 1)) {
-    const above = id.slice(0, slash);
-    const number = ((counts.has(above) ? counts.get(above) : before.get(above)) ?? 0) + by;
-    counts.set(above, number === 0 ? undefined : number);
-  }
 }
 
 function freshAttempt(digest: string): Attempt {

@@ -12,6 +12,7 @@ import { triedOf } from './planned-record.ts';
 import type { Attempt, HandlerRecord } from './record.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { TimedCall } from './timed-call.ts';
 import { attemptOf, type Execution, judge, mayCall, naming, report } from './verdict.ts';
 import { digestOfView } from './view.ts';
 
@@ -29,7 +30,9 @@ export async function execute(execution: Execution): Promise<ExecutionResult> {
   const sub = job.entry === undefined || known !== undefined ? known : await functionOf(execution, job);
   if (sub === 'unrunnable' || sub === 'replanned') return sub;
   const attempt = attemptOf(execution);
-  const { result, call, collector, running } = await callParent(execution, job, sub, false);
+  const { ended, call, collector, running } = callParent(execution, job, sub, false);
+  const result = await ended;
+  finish(execution, running);
   const { plan, subs } = call.seal();
   const policy = { retries: sub?.retries ?? job.handler.retries, backoff: job.handler.backoff };
   const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector, running);
@@ -131,7 +134,9 @@ async function rebuild(execution: Execution, parent: Job, sub: SubHandler | unde
   const { deps, memory, snapshot } = execution;
   const { id, handler } = parent;
   // What it asks to be written, it has asked before, when it succeeded.
-  const { result, call, collector } = await callParent(execution, parent, sub, true);
+  const { ended, call, collector, running } = callParent(execution, parent, sub, true);
+  const result = await ended;
+  finish(execution, running);
   collector.close();
   const { plan, subs } = call.seal();
   if (!result.ok) {
@@ -158,29 +163,28 @@ async function rebuild(execution: Execution, parent: Job, sub: SubHandler | unde
 }
 
 /** Calls a handler, or, with its function, a sub: for an attempt, or to rebuild. */
-async function callParent(
-  execution: Execution,
-  callee: Job,
-  sub: SubHandler | undefined,
-  isRebuild: boolean,
-): Promise<Called> {
-  const { deps, state, memory, snapshot } = execution;
+function callParent(execution: Execution, callee: Job, sub: SubHandler | undefined, isRebuild: boolean): Called {
+  const { deps, memory, snapshot } = execution;
   const { handler } = callee;
   const attempt = memory.doc?.record(callee.id)?.attempt ?? attemptOf(execution);
   const running = begin(execution, !isRebuild);
   const collector = new PatchCollector(callee.id, deps.source.patch !== undefined);
   const view = (sub?.selected ?? viewOn(snapshot, callee))?.value;
-  const facts = factsOf({ ...execution, job: callee }, view, attempt, running.signal, collector);
+  const facts = factsOf(execution, callee, view, attempt, running, collector);
   const call =
     sub === undefined ? new HandlerCall(facts, handler, isRebuild) : new SubCall(facts, callee, sub, isRebuild);
   const run = call instanceof HandlerCall ? () => handler.fn(call) : () => sub?.fn(call);
-  const result = await running.run(run, (sub ?? handler).timeoutMs, deps.clock);
+  running.begin(deps.clock);
+  return { ended: running.run(run, (sub ?? handler).timeoutMs, deps.clock), call, collector, running };
+}
+
+function finish({ deps, state }: Execution, running: RunningCall): void {
+  running.end(deps.clock);
   state.running.delete(running);
-  return { result, call, collector, running };
 }
 
 interface Called {
-  readonly result: CallResult;
+  readonly ended: Promise<CallResult>;
   readonly call: HandlerCall | SubCall;
   readonly collector: PatchCollector;
   readonly running: RunningCall;
@@ -196,10 +200,11 @@ function begin(execution: Execution, isAttempt: boolean): RunningCall {
 }
 
 function factsOf(
-  { deps, memory, snapshot, job }: Execution,
+  { deps, memory, snapshot }: Execution,
+  job: Job,
   view: unknown,
   attempt: Attempt,
-  signal: AbortSignal,
+  call: TimedCall,
   patches: PatchCollector,
 ): CallFacts {
   const record = memory.doc?.record(job.id);
@@ -213,8 +218,8 @@ function factsOf(
     new: view,
     cause: causeOf(job, record),
     attempt: attempt.failures,
-    idempotencyKey: JSON.stringify([snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0]),
-    signal,
+    key: [snapshot.uid, job.id, attempt.opened ?? job.digest, record?.episode ?? 0],
+    call,
     patches,
     doc: memory.doc,
     index: deps.index,

@@ -55,7 +55,7 @@ export async function landOwnWrites(deps: PassDeps, state: ObjectState, memory: 
  * Whether patches of calls that have ended are still to be written. To be asked right before their outcomes are taken up: with
  * `parallel`, a call may end between the last landing and whoever has waited for it.
  */
-export function mustLand(memory: UidMemory): boolean {
+export function hasToLand(memory: UidMemory): boolean {
   return firstToLand(memory) !== undefined;
 }
 

@@ -108,7 +108,9 @@ export class UidMemory {
   }
 
   push(outcome: PendingOutcome): void {
-    this.#outcomes.push(outcome);
+    // There is seldom more than one: a list that grows has room for many at once.
+    if (this.#outcomes.length === 0) this.#outcomes = [outcome];
+    else this.#outcomes.push(outcome);
   }
 
   /** One of them has come to something else, or, `undefined`, to nothing. */
@@ -119,8 +121,13 @@ export class UidMemory {
 
   /** These are written, or not worth it. */
   drop(outcomes: readonly PendingOutcome[]): void {
-    const gone = new Set(outcomes);
-    this.#outcomes = this.#outcomes.filter((outcome) => !gone.has(outcome));
+    if (outcomes.length === 0) return;
+    if (outcomes.length === 1 && this.#outcomes.length === 1 && outcomes[0] === this.#outcomes[0]) {
+      this.#outcomes = [];
+    } else {
+      const gone = new Set(outcomes);
+      this.#outcomes = this.#outcomes.filter((outcome) => !gone.has(outcome));
+    }
     this.#applied = undefined;
   }
 
@@ -130,8 +137,11 @@ export class UidMemory {
     if (this.#outcomes.length === 0) return doc;
     let known = this.#applied;
     if (known?.doc !== doc) known = { doc, count: 0, result: doc };
-    const result = this.#outcomes.slice(known.count).reduce((next, { apply }) => apply(next), known.result);
-    this.#applied = { doc, count: this.#outcomes.length, result };
+    const { length } = this.#outcomes;
+    if (known.count === length) return known.result;
+    let { result } = known;
+    for (let place = known.count; place < length; place++) result = this.#outcomes[place]?.apply(result) ?? result;
+    this.#applied = { doc, count: length, result };
     return result;
   }
 
@@ -259,6 +269,10 @@ export class ObjectState {
     this.#sent = undefined;
     if (sent?.next === undefined || isOwn(sent.next) || this.memory?.uid !== sent.base.uid) return;
     this.memory.foreign(sent.base, sent.next);
+  }
+
+  get hasGarbage(): boolean {
+    return this.#garbage.size > 0;
   }
 
   /** Uids whose documents have to go. */

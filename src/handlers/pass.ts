@@ -66,7 +66,7 @@ export class Pass {
       return await this.#run();
     } finally {
       // Whatever went wrong: the next pass must not begin beside calls of this one.
-      await this.#calls.all();
+      if (this.#calls.size > 0) await this.#calls.all();
     }
   }
 
@@ -93,21 +93,28 @@ export class Pass {
       const begun = await this.#begin(job, forced);
       if (begun === 'again') return 'again';
       if (begun !== 'carried') break;
-      this.#calls.add(this.#execute(job, forced));
-      if (this.#deps.parallel === 1 || this.#isAlone(job)) await this.#settleOne();
+      const isAlone = this.#deps.parallel === 1 || this.#isAlone(job);
+      const call = this.#execute(job, forced);
+      if (isAlone) {
+        await call;
+        if (this.#deps.persist === 'pass') await landOwnWrites(this.#deps, this.#state, this.#memory);
+      } else {
+        this.#calls.add(call);
+      }
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
-    await this.#calls.all();
+    if (this.#calls.size > 0) await this.#calls.all();
     if (this.#memory.outcomes.length > 0) await commit(this.#deps, this.#state, this.#memory, undefined);
     if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
     return this.#next();
   }
 
-  /** Whether a job may be called now, beside those that are (A10'b). Calls to rebuild are made alone, and serve all subs; so are those of a deletion. */
+  /** Whether a job may be called now, beside those that are. */
   #hasRoom(job: Job): boolean {
     return this.#calls.size < (this.#isAlone(job) ? 1 : this.#deps.parallel);
   }
 
+  /** Calls to rebuild are made alone, and serve all subs; so are those of a deletion (A10'b). */
   #isAlone(job: Job): boolean {
     return this.#snapshot.deleting || needsRebuild(this.#memory, job);
   }
@@ -205,7 +212,7 @@ export class Pass {
    */
   async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
     const memory = this.#memory;
-    if (!isOpenedBy(memory, job) || this.#mustWrite(job)) {
+    if (this.#mustWrite(job) || !isOpenedBy(memory, job)) {
       const intent = { job, next: this.#jobsAfter(job), snapshot: this.#snapshot, forced };
       const result = await commit(this.#deps, this.#state, memory, intent);
       if (result !== 'carried') return result;

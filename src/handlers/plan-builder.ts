@@ -29,8 +29,8 @@ export class PlanBuilder {
   readonly #parent: Parent;
   readonly #view: unknown;
   readonly #doc: DocumentVersion | undefined;
-  readonly #subs = new Map<string, SubHandler>();
-  readonly #plan: PlanEntry[] = [];
+  #subs: Map<string, SubHandler> | undefined;
+  #plan: PlanEntry[] | undefined;
   #census: Census | undefined;
   #sealed = false;
 
@@ -49,9 +49,11 @@ export class PlanBuilder {
     // Refused below, like any other instance of a class.
     isPromise(made?.value);
     // Refuses here, in the parent's call, what could not be told apart or written down later.
-    const digest = digestOfSub(made?.value, options.args);
+    const isPlain = made === undefined && options.args === undefined;
+    const digest = isPlain ? '' : digestOfSub(made?.value, options.args);
     const args = ownData(action, options.args);
     const selected = made && { value: ownData(action, made.value) };
+    this.#plan ??= [];
     this.#plan.push(
       Object.freeze({
         id,
@@ -61,6 +63,7 @@ export class PlanBuilder {
       }),
     );
     this.#census?.count(id);
+    this.#subs ??= new Map();
     this.#subs.set(id, {
       id,
       args,
@@ -74,7 +77,7 @@ export class PlanBuilder {
   /** Ends the registration. */
   seal(): BuiltPlan {
     this.#sealed = true;
-    return { plan: this.#plan, subs: this.#subs };
+    return { plan: this.#plan ?? [], subs: this.#subs ?? NO_SUBS };
   }
 
   /** What a sub with `select` sees is in no record, so those below it that see the same have it with their functions, too. */
@@ -92,7 +95,7 @@ export class PlanBuilder {
     checkFunction(action, 'select', options.select);
     if (typeof fn !== 'function') throw new TypeError(`Cannot ${action}: the sub-handler is not a function`);
     if (this.#sealed) throw new TypeError(`Cannot ${action}: the call is over`);
-    if (this.#subs.has(id)) throw new TypeError(`Cannot ${action}: the id is taken`);
+    if (this.#subs?.has(id) === true) throw new TypeError(`Cannot ${action}: the id is taken`);
     if (options.field !== undefined && options.select !== undefined) {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
     }
@@ -109,14 +112,16 @@ export class PlanBuilder {
   #totalWith(id: string): number {
     const doc = this.#doc;
     if (this.#census === undefined) {
-      const count = this.#plan.length + 1;
+      const count = (this.#plan?.length ?? 0) + 1;
       if (doc === undefined || doc.size + count <= SUBS_MAX) return count;
       this.#census = new Census(this.#parent, doc);
-      for (const entry of this.#plan) this.#census.count(entry.id);
+      for (const entry of this.#plan ?? []) this.#census.count(entry.id);
     }
     return this.#census.total + this.#census.with(id);
   }
 }
+
+const NO_SUBS: ReadonlyMap<string, SubHandler> = new Map();
 
 /** Counts the subs of a handler: those of other parents as recorded, and those that one parent registers. */
 class Census {

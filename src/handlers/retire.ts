@@ -21,7 +21,9 @@ export async function executeRetirement(execution: Execution): Promise<void> {
   const running = new RunningCall(job, snapshot, false, hooksOf(execution));
   state.running.add(running);
   const context = contextOf(execution, record, retirement, running.signal);
+  running.begin(deps.clock);
   const result = await running.run(() => retire(context), timeoutMs, deps.clock);
+  running.end(deps.clock);
   state.running.delete(running);
   const attempt = { ...retirement, digest: '', state: 'open' } as const;
   const judged = outcomeOf(result, attempt, { retries: Number.POSITIVE_INFINITY, backoff }, deps.random);

@@ -20,7 +20,7 @@ export async function runPass(deps: PassDeps, state: ObjectState): Promise<RunRe
 }
 
 async function pass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
-  await deleteGarbage(deps, state);
+  if (state.hasGarbage) await deleteGarbage(deps, state);
   const snapshot = state.newest;
   if (state.memory !== undefined && state.memory.uid !== snapshot?.uid) {
     state.memory.breaker?.forget();

@@ -39,7 +39,7 @@ export async function runTimer(
   const isDropped = call.isLate || (!called.ok && called.aborted);
   const result = isDropped ? called : await land(deps, state, snapshot, spawn, collected, called);
   spawn.call = undefined;
-  const isStopped = call.signal.aborted && !call.isLate;
+  const isStopped = call.aborted && !call.isLate;
   const outcome = outcomeOf(result, { failures: spawn.failures }, handler, random);
   reportSpawn(deps, 'Timer', handler.id, snapshot, outcome);
   // Whoever comes into scope again begins anew.

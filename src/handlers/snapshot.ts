@@ -41,9 +41,13 @@ export class Snapshot {
   readonly #source: SourceObject;
   readonly #isUnfiltered: boolean;
   readonly #views = new Map<string, View | undefined>();
-  readonly #subViews = new WeakMap<PlanEntry, View>();
-  readonly #faults = new Map<string, unknown>();
+  #subViews: WeakMap<PlanEntry, View> | undefined;
+  #faults: Map<string, unknown> | undefined;
   #default: View | undefined;
+  /** The content, if everybody may have the same. */
+  #shared: { readonly object: unknown } | undefined;
+  /** The view of the last sub without args and field: its siblings see the same. */
+  #plainSub: View | undefined;
 
   constructor(source: SourceObject, rules: ViewRules, isUnfiltered = false) {
     this.name = source.name;
@@ -61,7 +65,10 @@ export class Snapshot {
    * are copied for everybody who asks (I5').
    */
   get object(): unknown {
-    return handOut(this.#source.object);
+    if (this.#shared !== undefined) return this.#shared.object;
+    const object = handOut(this.#source.object);
+    if (object === this.#source.object) this.#shared = { object };
+    return object;
   }
 
   /**
@@ -103,7 +110,7 @@ export class Snapshot {
 
   /** What a planned sub sees; `undefined` if the object is not for its parent. */
   viewOfSub(parent: Parent, entry: PlanEntry): View | undefined {
-    const known = this.#subViews.get(entry);
+    const known = this.#subViews?.get(entry);
     if (known !== undefined) return known;
     const parentView =
       parent.entry === undefined || parent.parent === undefined
@@ -113,9 +120,15 @@ export class Snapshot {
     const view = this.#guard(`${parent.id}/${entry.id}`, () => {
       if (entry.selected !== undefined) return { value: undefined, digest: entry.selected };
       const value = entry.field === undefined ? parentView.value : valueAt(this.object, parsePath(entry.field));
-      return { value, digest: digestOfSub(value, entry.args) };
+      if (entry.args !== undefined) return { value, digest: digestOfSub(value, entry.args) };
+      if (this.#plainSub === undefined || !Object.is(this.#plainSub.value, value)) {
+        this.#plainSub = { value, digest: digestOfSub(value, undefined) };
+      }
+      return this.#plainSub;
     });
-    if (view !== undefined) this.#subViews.set(entry, view);
+    if (view === undefined) return undefined;
+    this.#subViews ??= new WeakMap();
+    this.#subViews.set(entry, view);
     return view;
   }
 
@@ -126,12 +139,12 @@ export class Snapshot {
 
   /** What `viewOf` or `viewOfSub` met when it was asked for this id. */
   faultOf(id: string): unknown {
-    return this.#faults.get(id);
+    return this.#faults?.get(id);
   }
 
   /** Whether there was an error, of whatever kind. */
   hasFault(id: string): boolean {
-    return this.#faults.has(id);
+    return this.#faults?.has(id) === true;
   }
 
   #makeView(handler: Viewed): View | undefined {
@@ -143,10 +156,11 @@ export class Snapshot {
   }
 
   #guard<R>(id: string, look: () => R | undefined): R | undefined {
-    if (this.#faults.has(id)) return undefined;
+    if (this.hasFault(id)) return undefined;
     try {
       return look();
     } catch (error) {
+      this.#faults ??= new Map();
       this.#faults.set(id, error);
       this.#rules.onFault(this, id, error);
       return undefined;

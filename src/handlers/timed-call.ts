@@ -2,10 +2,14 @@ import type { Clock } from '../types/clock.ts';
 import { TemporaryError } from '../types/errors.ts';
 import type { CallResult } from './outcome.ts';
 
-/** A call of user code in progress, with its signal and its timeout. */
+/**
+ * A call of user code in progress, with its signal and its timeout. The signal is made for who asks for it: to make one
+ * costs as much as a quick call.
+ */
 export class TimedCall {
   readonly #id: string;
-  readonly #controller = new AbortController();
+  #controller: AbortController | undefined;
+  #abortion: { readonly reason: unknown } | undefined;
   #isLate = false;
   #cancelTimeout: () => void = () => {};
 
@@ -15,7 +19,16 @@ export class TimedCall {
   }
 
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortion !== undefined) this.#controller.abort(this.#abortion.reason);
+    }
     return this.#controller.signal;
+  }
+
+  /** As that of the signal. */
+  get aborted(): boolean {
+    return this.#abortion !== undefined;
   }
 
   /** Whether it took too long. */
@@ -25,7 +38,9 @@ export class TimedCall {
 
   /** The first reason stays: a call that is outdated and then takes too long has failed, but its signal says "outdated". */
   abort(reason: unknown): void {
-    this.#controller.abort(reason);
+    if (this.#abortion !== undefined) return;
+    this.#abortion = { reason };
+    this.#controller?.abort(reason);
   }
 
   /** Nobody waits for the end of the call any more: its timeout, which could hold up a process, is given up. */
@@ -38,29 +53,31 @@ export class TimedCall {
    * has no effect on the result, and a rejection then is not unhandled.
    */
   run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
+    if (timeoutMs === undefined || !Number.isFinite(timeoutMs)) return this.#end(fn);
     return new Promise((resolve) => {
-      const fail = (error: unknown, aborted: boolean): void => resolve({ ok: false, error, aborted });
-      if (timeoutMs !== undefined && Number.isFinite(timeoutMs)) {
-        this.#cancelTimeout = clock.after(timeoutMs, () => {
-          const error = new TemporaryError(`Cannot finish "${this.#id}": no result after ${timeoutMs} ms`);
-          this.#isLate = true;
-          fail(error, false);
-          this.abort(error);
-        });
-      }
-      const end = (settle: () => void): void => {
+      this.#cancelTimeout = clock.after(timeoutMs, () => {
+        const error = new TemporaryError(`Cannot finish "${this.#id}": no result after ${timeoutMs} ms`);
+        this.#isLate = true;
+        resolve({ ok: false, error, aborted: false });
+        this.abort(error);
+      });
+      this.#end(fn).then((result) => {
         this.#cancelTimeout();
-        settle();
-      };
-      callAsync(fn).then(
-        () => end(() => resolve({ ok: true })),
-        (error: unknown) => end(() => fail(error, this.signal.aborted)),
-      );
+        resolve(result);
+      });
     });
+  }
+
+  async #end(fn: () => Promise<void> | void): Promise<CallResult> {
+    try {
+      const returned = fn();
+      // There is nothing to wait for in the end of a plain function.
+      if (returned !== undefined) await returned;
+      return OK;
+    } catch (error) {
+      return { ok: false, error, aborted: this.aborted };
+    }
   }
 }
 
-/** Turns a throw of a plain function into a rejection. */
-async function callAsync(fn: () => Promise<void> | void): Promise<void> {
-  await fn();
-}
+const OK: CallResult = Object.freeze({ ok: true });

@@ -129,12 +129,12 @@ export function mayCall({ deps, state, memory, job }: Execution): boolean {
 
 /** Counts and tells. After the outcome is pending: nothing that goes wrong in telling may lose it. */
 export function report({ deps, memory, snapshot, job }: Execution, outcome: Outcome): void {
-  const facts = { ...naming(snapshot), handler: job.id };
   deps.metrics.get(job.handler.id)?.judged(outcome.kind);
   if (outcome.kind === 'ok') memory.breaker?.succeeded();
   else if (outcome.kind !== 'superseded') memory.breaker?.failed();
   if (outcome.kind === 'ok') memory.errors.delete(job.id);
   else if (outcome.kind !== 'superseded') memory.errors.set(job.id, errorText(outcome.error));
+  const factsOf = () => ({ ...naming(snapshot), handler: job.id });
   switch (outcome.kind) {
     case 'ok':
       deps.counters.successes++;
@@ -144,11 +144,11 @@ export function report({ deps, memory, snapshot, job }: Execution, outcome: Outc
       break;
     case 'temporary':
       deps.counters.temporaryFailures++;
-      deps.logger.warn(`Handler "${job.id}" failed and is tried again`, { ...facts, ...outcome });
+      deps.logger.warn(`Handler "${job.id}" failed and is tried again`, { ...factsOf(), ...outcome });
       break;
     case 'permanent':
       deps.counters.permanentFailures++;
-      deps.logger.error(`Handler "${job.id}" failed for good on this input`, { ...facts, error: outcome.error });
+      deps.logger.error(`Handler "${job.id}" failed for good on this input`, { ...factsOf(), error: outcome.error });
       break;
   }
 }

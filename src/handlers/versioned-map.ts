@@ -1,9 +1,6 @@
 /** Keys, each once, with the value they get; `undefined` takes a key out. */
 export type Changes<V> = readonly (readonly [key: string, value: V | undefined])[];
 
-/** Where a version has its entries: in a table of its own, or as what differs from a neighbour. */
-type Place<V> = { readonly table: Map<string, V> } | { readonly changes: Changes<V>; readonly from: VersionedMap<V> };
-
 /**
  * A map of which every version stays as it is: `with` makes another one at the cost of what differs, not of all.
  *
@@ -20,51 +17,66 @@ type Place<V> = { readonly table: Map<string, V> } | { readonly changes: Changes
  * No version knows of older ones: those that nobody holds are free to go.
  */
 export class VersionedMap<V> {
-  #place: Place<V>;
+  /** All entries; only one of the versions has them. */
+  #table: Map<string, V> | undefined;
+  /** The neighbour that is nearer to the table, and how this version differs from it. */
+  #from: VersionedMap<V> | undefined;
+  #changes: Changes<V> = [];
 
   /** The table is taken over: nobody else may change it. */
   constructor(table: Map<string, V>) {
-    this.#place = { table };
+    this.#table = table;
   }
 
   get size(): number {
-    return this.#table().size;
+    return this.#entries().size;
   }
 
   get(key: string): V | undefined {
-    return this.#table().get(key);
+    return this.#entries().get(key);
   }
 
   /** All entries, copied, in no order that is promised. */
   entries(): readonly (readonly [string, V])[] {
-    return [...this.#table()];
+    return [...this.#entries()];
   }
 
   with(changes: Changes<V>): VersionedMap<V> {
     if (changes.length === 0) return this;
-    const table = this.#table();
+    const table = this.#entries();
     const undo = applyTo(table, changes);
     const next = new VersionedMap(table);
-    this.#place = { changes: undo, from: next };
+    this.#follow(next, undo);
     return next;
   }
 
-  #table(): Map<string, V> {
-    if ('table' in this.#place) return this.#place.table;
+  #entries(): Map<string, V> {
+    return this.#table ?? this.#fetch();
+  }
+
+  /** Turns the arrows around on the way to the table. */
+  #fetch(): Map<string, V> {
     const way: VersionedMap<V>[] = [];
     let owner: VersionedMap<V> = this;
-    while ('from' in owner.#place) {
+    for (let from = owner.#from; from !== undefined; from = owner.#from) {
       way.push(owner);
-      owner = owner.#place.from;
+      owner = from;
     }
-    const { table } = owner.#place;
+    const table = owner.#table ?? new Map<string, V>();
     for (const version of way.reverse()) {
-      if (!('from' in version.#place)) continue;
-      owner.#place = { changes: applyTo(table, version.#place.changes), from: version };
-      version.#place = { table };
+      owner.#follow(version, applyTo(table, version.#changes));
+      version.#table = table;
+      version.#from = undefined;
+      version.#changes = [];
       owner = version;
     }
     return table;
+  }
+
+  #follow(from: VersionedMap<V>, changes: Changes<V>): void {
+    this.#table = undefined;
+    this.#from = from;
+    this.#changes = changes;
   }
 }
 

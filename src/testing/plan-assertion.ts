@@ -4,6 +4,7 @@ import type { ControllerOptions, HandlerOptions } from '../handlers/options.ts';
 import { PatchCollector } from '../handlers/patch-collector.ts';
 import { type Handler, Registry } from '../handlers/registry.ts';
 import { Snapshot, type ViewRules } from '../handlers/snapshot.ts';
+import { TimedCall } from '../handlers/timed-call.ts';
 import { defaultViewBy, digestOfView, type View } from '../handlers/view.ts';
 import { resolveBackoff } from '../queue/backoff.ts';
 import { PlimsollError } from '../types/errors.ts';
@@ -78,8 +79,8 @@ async function planOn(handler: Handler, snapshot: Snapshot, view: View, cause: '
     new: view.value,
     cause,
     attempt: 0,
-    idempotencyKey: `${uid} ${cause}`,
-    signal: new AbortController().signal,
+    key: [uid, cause],
+    call: new TimedCall(handler.id),
     patches: new PatchCollector(handler.id, true),
     // Ids and args must not depend on it, so an empty one will do.
     index: () => NO_INDEX,

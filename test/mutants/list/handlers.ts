@@ -53,8 +53,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-key-without-episode',
     file: 'src/handlers/execute.ts',
-    find: 'attempt.opened ?? job.digest, record?.episode ?? 0])',
-    replace: 'attempt.opened ?? job.digest])',
+    find: 'attempt.opened ?? job.digest, record?.episode ?? 0],',
+    replace: 'attempt.opened ?? job.digest],',
     why: "A13': an input that comes back has another key",
     tests: PROGRAMS,
   },
@@ -210,7 +210,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     id: 'handlers-bases-kept',
-    file: 'src/handlers/document-version.ts',
+    file: 'src/handlers/record-tables.ts',
     find: 'users === 0 ? undefined : {',
     replace: '{',
     why: "A6', I18': bases are exactly those that some success names",

@@ -1,0 +1,89 @@
+import type { HandlerRecord } from './record.ts';
+import type { Changes, VersionedMap } from './versioned-map.ts';
+
+/** A view that `old` may be asked for. */
+export interface Base {
+  /** `undefined` where the view was absent or is lost. */
+  readonly view: unknown;
+  /** Records whose `done` names it: it is kept for as long as there are any. */
+  readonly users: number;
+}
+
+/** Whether a change of a record is one of the bases, or of the number of those to be retired. */
+export function movesTables(before: HandlerRecord | undefined, after: HandlerRecord | undefined): boolean {
+  if ((before?.done ?? null) !== (after?.done ?? null)) return true;
+  return (before?.retirement === undefined) !== (after?.retirement === undefined);
+}
+
+/** Exactly the bases that some `done` names. `view` is that of a `done` which is new. */
+export function basesWith(
+  before: VersionedMap<Base>,
+  known: VersionedMap<HandlerRecord>,
+  records: Changes<HandlerRecord>,
+  view: unknown,
+): VersionedMap<Base> {
+  const [first] = records;
+  if (records.length === 1 && first !== undefined) return basesWithOne(before, known, first, view);
+  const bases = new Map<string, Base | undefined>();
+  const count = (digest: string | null | undefined, by: number, given: unknown): void => {
+    if (digest === null || digest === undefined) return;
+    const base = bases.has(digest) ? bases.get(digest) : before.get(digest);
+    bases.set(digest, usedBy(base, by, given));
+  };
+  for (const [id, record] of records) {
+    const done = known.get(id)?.done;
+    if (record?.done === done) continue;
+    count(record?.done, 1, view);
+    count(done, -1, undefined);
+  }
+  return before.with([...bases]);
+}
+
+/** The same for one record, as nearly always. */
+function basesWithOne(
+  before: VersionedMap<Base>,
+  known: VersionedMap<HandlerRecord>,
+  [id, record]: Changes<HandlerRecord>[number],
+  view: unknown,
+): VersionedMap<Base> {
+  const [left, right] = [known.get(id)?.done ?? null, record?.done ?? null];
+  if (left === right) return before;
+  const changes: [string, Base | undefined][] = [];
+  if (right !== null) changes.push([right, usedBy(before.get(right), 1, view)]);
+  if (left !== null) changes.push([left, usedBy(before.get(left), -1, undefined)]);
+  return before.with(changes);
+}
+
+/** `undefined` if nobody uses it any more. `view`: if there was none. */
+function usedBy(base: Base | undefined, more: number, view: unknown): Base | undefined {
+  const users = (base?.users ?? 0) + more;
+  return users === 0 ? undefined : { view: base?.view === undefined ? view : base.view, users };
+}
+
+/** How many records below a handler or sub are to be retired; none where there are none. */
+export function retiringWith(
+  before: VersionedMap<number>,
+  known: VersionedMap<HandlerRecord>,
+  records: Changes<HandlerRecord>,
+): VersionedMap<number> {
+  const retiring = new Map<string, number | undefined>();
+  for (const [id, record] of records) {
+    const more = Number(record?.retirement !== undefined) - Number(known.get(id)?.retirement !== undefined);
+    if (more !== 0) countAbove(id, more, before, retiring);
+  }
+  return before.with([...retiring]);
+}
+
+/** Counts a record for everything above it. */
+export function countAbove(
+  id: string,
+  by: number,
+  before: VersionedMap<number>,
+  counts: Map<string, number | undefined>,
+): void {
+  for (let slash = id.lastIndexOf('/'); slash > 0; slash = id.lastIndexOf('/', slash - 1)) {
+    const above = id.slice(0, slash);
+    const number = ((counts.has(above) ? counts.get(above) : before.get(above)) ?? 0) + by;
+    counts.set(above, number === 0 ? undefined : number);
+  }
+}
