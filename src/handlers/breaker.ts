@@ -66,13 +66,15 @@ export class Breaker {
     return this.#isTrying ? Number.POSITIVE_INFINITY : this.#openUntilClockMs;
   }
 
-  begun(): void {
+  /** A call begins: a trial, if it has opened before. The answer is for `ended` and `failed`, which tell by it what the call was. */
+  begun(): number {
     if (this.#trips > 0) this.#isTrying = true;
+    return this.#trips;
   }
 
   /** A call has ended; what it came to is told by `succeeded` or `failed`, or by nothing where it counts for nothing. */
-  ended(): void {
-    this.#isTrying = false;
+  ended(begun: number): void {
+    if (begun === this.#trips) this.#isTrying = false;
   }
 
   succeeded(): void {
@@ -81,11 +83,12 @@ export class Breaker {
     this.#breakers.open.delete(this);
   }
 
-  failed(): void {
+  /** With `parallel`, calls may be on their way when it opens: they are no trials, so their failures open it no further. */
+  failed(begun: number): void {
     const { rule, clock, random, open } = this.#breakers;
     this.#failures++;
     this.#failedClockMs = clock.now();
-    if (this.#failures < rule.failuresMax) return;
+    if (this.#failures < rule.failuresMax || begun !== this.#trips) return;
     this.#openUntilClockMs = this.#failedClockMs + backoffDelayMs(this.#trips++, rule.backoff, random);
     this.#breakers.trips++;
     open.add(this);

@@ -100,7 +100,7 @@ export interface Controller<T = unknown> extends IndexAccess {
  * ```
  *
  * @throws TypeError for an unknown option, one of the wrong type or with a wrong word, and `essence` beside `view`.
- * @throws RangeError for a concurrency, backoff or drain time out of range.
+ * @throws RangeError for a concurrency, limit, backoff or time that is out of range, or no number.
  */
 export function createController<T = unknown>(options: ControllerOptions<T>): Controller<T> {
   return new ObjectController<T>(options);

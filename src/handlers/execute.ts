@@ -144,7 +144,7 @@ async function rebuild(execution: Execution, parent: Job, sub: SubHandler | unde
     const failures = memory.rebuilds.get(id)?.failures ?? 0;
     const delayMs = backoffDelayMs(failures, handler.backoff, deps.random);
     memory.rebuilds.set(id, { deadlineClockMs: deps.clock.now() + delayMs, failures: failures + 1 });
-    memory.breaker?.failed();
+    memory.breaker?.failed(execution.trial.begun);
     deps.logger.warn(`Cannot rebuild the sub-handlers of "${id}"`, { ...naming(snapshot), error: result.error });
     return true;
   }

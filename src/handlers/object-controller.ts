@@ -294,7 +294,9 @@ export class ObjectController<T> {
     try {
       return await runPass(this.#deps, state);
     } finally {
-      await this.#kinds.turn(state);
+      // Timers and daemons have their turn with a pass after the pause.
+      if (this.#admission.isPaused) this.#queue.notify(name);
+      else await this.#kinds.turn(state);
     }
   }
 

@@ -39,7 +39,7 @@ export interface ControllerOptions<T = unknown> {
    */
   readonly ageingMs?: number;
   /**
-   * Calls that may begin, over all objects and handlers (A32'): `perSecond` on average, at least 0.000001, and `burst`, a whole
+   * Calls that may begin, over all objects and handlers but timers, daemons and those for events (A32'): `perSecond` on average, at least 0.000001, and `burst`, a whole
    * number, at once. Who waits does so without a worker, first come first served. @default no limit; of `burst`: `perSecond`
    * rounded up
    */

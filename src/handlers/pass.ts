@@ -285,6 +285,7 @@ export class Pass {
       job,
       episode: (job.retires ? record?.retirement?.episode : record?.episode) ?? 0,
       forced,
+      trial: { begun: 0 },
     };
     this.#called = true;
     // Neither again in this pass, nor twice at a time.

@@ -87,6 +87,8 @@ export interface Attempt extends Wait {
   readonly state: 'open' | 'ok' | 'failed';
   /** Settled calls of the episode that failed (A4'): interrupted and superseded ones are not counted. */
   readonly failures: number;
+  /** Its own patches have changed what it sees, and it wants to be called for that, whatever it sees by then (A8'b). */
+  readonly again?: boolean;
   /** The digest that the episode began with, where patches of its calls have moved it since; part of the key (A13'). */
   readonly opened?: string;
 }
@@ -114,5 +116,6 @@ export function wasOpened({ attempt, done, tried }: HandlerRecord): boolean {
 
 /** Whether the last opened attempt was on this digest and has its final outcome (A3'). */
 export function isSettled(record: HandlerRecord | undefined, digest: string): boolean {
-  return record?.attempt?.digest === digest && record.attempt.state !== 'open';
+  const attempt = record?.attempt;
+  return attempt?.digest === digest && attempt.state !== 'open' && attempt.again !== true;
 }

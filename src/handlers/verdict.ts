@@ -24,6 +24,8 @@ export interface Execution {
   readonly episode: number;
   /** The call runs on its state even if that is outdated. */
   readonly forced: boolean;
+  /** What the breaker of the object has said when the call began. */
+  readonly trial: { begun: number };
 }
 
 /** What a call has come to. */
@@ -59,7 +61,9 @@ export function judge(
   // Who asks for it has not seen to what it writes itself (A8'b).
   const isSelfTriggered = job.entry === undefined && job.handler.selfTrigger;
   const seen = isSelfTriggered ? snapshot : (patched ?? snapshot);
-  const after = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
+  const judged = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
+  const isAgain = isSelfTriggered && outcome.kind === 'ok' && patched !== undefined;
+  const after = isAgain && viewOn(patched, job)?.digest !== judged.digest ? { ...judged, again: true } : judged;
   memory.waits(job.id, after, deps.clock);
   const write =
     patched === undefined
@@ -128,10 +132,10 @@ export function mayCall({ deps, state, memory, job }: Execution): boolean {
 }
 
 /** Counts and tells. After the outcome is pending: nothing that goes wrong in telling may lose it. */
-export function report({ deps, memory, snapshot, job }: Execution, outcome: Outcome): void {
+export function report({ deps, memory, snapshot, job, trial }: Execution, outcome: Outcome): void {
   deps.metrics.get(job.handler.id)?.judged(outcome.kind);
   if (outcome.kind === 'ok') memory.breaker?.succeeded();
-  else if (outcome.kind !== 'superseded') memory.breaker?.failed();
+  else if (outcome.kind !== 'superseded') memory.breaker?.failed(trial.begun);
   if (outcome.kind === 'ok') memory.errors.delete(job.id);
   else if (outcome.kind !== 'superseded') memory.errors.set(job.id, errorText(outcome.error));
   const factsOf = () => ({ ...naming(snapshot), handler: job.id });

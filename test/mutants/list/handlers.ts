@@ -32,9 +32,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-settled-by-success',
     file: 'src/handlers/record.ts',
-    find: "return record?.attempt?.digest === digest && record.attempt.state !== 'open';",
-    replace:
-      "return record?.done === digest || (record?.attempt?.digest === digest && record.attempt.state === 'failed');",
+    find: "return attempt?.digest === digest && attempt.state !== 'open' && attempt.again !== true;",
+    replace: "return record?.done === digest || (attempt?.digest === digest && attempt.state === 'failed');",
     why: "A3': settled is the last opened attempt, not the last success",
     tests: PROGRAMS,
   },
@@ -61,7 +60,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-last-args-only',
     file: 'src/handlers/document-version.ts',
-    find: 'tried: withTried(this.record(id)?.tried ?? [], tried)',
+    find: 'tried: withTried(known?.tried ?? [], tried)',
     replace: 'tried: [tried]',
     why: "A9'e, row 14: any of the args that an attempt was opened with may have taken effect",
     tests: rows('retire'),

@@ -258,6 +258,35 @@ describe("absorption of own writes (I11')", () => {
 });
 
 describe("selfTrigger (A8'b)", () => {
+  it('is called again where somebody puts back what its patch has changed, before the next call', async () => {
+    const world = createWorld();
+    const seen: unknown[] = [];
+    let isPutBack = false;
+    const { source } = world;
+    const plain = meddled(world, () => {});
+    const meddling: typeof plain = {
+      ...plain,
+      async patch(change, options) {
+        const result = await source.patch(change, options);
+        if (!isPutBack) source.put('o', { spec: { n: 'AB' } });
+        isPutBack = true;
+        return result;
+      },
+    };
+    source.put('o', { spec: { n: 'AB' } });
+    const life = await world.start(
+      (controller) =>
+        controller.on('change', { id: 'h', field: 'spec.n', selfTrigger: true }, (ctx) => {
+          seen.push(ctx.new);
+          if (ctx.new !== 'ab') ctx.patch({ spec: { n: 'ab' } });
+        }),
+      { source: meddling },
+    );
+    await life.settle();
+    expect([seen, source.objects[0]?.object.spec?.n]).toEqual([['AB', 'AB', 'ab'], 'ab']);
+    await life.stop();
+  });
+
   /** Counts `spec.n` up to a limit, by its own writes. */
   const count = async (limit: number, selfTrigger: boolean) => {
     const world = createWorld();

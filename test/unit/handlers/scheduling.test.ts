@@ -237,6 +237,30 @@ describe("the rate limit (A32')", () => {
 describe("the breaker of an object (A33')", () => {
   const breaker = { failuresMax: 2, backoff: { baseMs: 1000, factor: 3, maxMs: 5000, jitter: 0 } };
 
+  it.each([1, 2, 5, 10])('%i calls that fail beside each other open it once: they are no trials', async (parallel) => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    const at: number[] = [];
+    const life = await world.start(
+      (controller) => {
+        for (let index = 0; index < parallel; index++) {
+          controller.on('change', { id: `h${index}`, retries: 1 }, async () => {
+            at.push(world.clock.now());
+            await sleep(world.clock, 10);
+            throw new Error('no');
+          });
+        }
+      },
+      { parallel, breaker: { ...breaker, failuresMax: 1 }, backoff: { baseMs: 10, factor: 1, jitter: 0 } },
+    );
+    await world.clock.advance(500);
+    expect([at.length, life.stats().breakerTrips]).toEqual([parallel, 1]);
+    await world.clock.advance(515);
+    // One trial, after what it waits for the first time.
+    expect(at.slice(parallel)).toEqual([1010]);
+    await life.stop();
+  });
+
   it('opens after failures in a row of all handlers, longer each time, and closes with a success', async () => {
     const world = createWorld();
     world.source.put('bad', { spec: { n: 1 } });
@@ -378,6 +402,25 @@ describe("back-pressure (A34')", () => {
 });
 
 describe("pause and resume (A35')", () => {
+  it('no timer and no daemon begins at the end of a pass that was running', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    const calls: string[] = [];
+    const life = await world.start((controller) => {
+      controller.on('change', { id: 'h' }, () => sleep(world.clock, 100));
+      controller.on('timer', { id: 't', intervalMs: 1000 }, () => void calls.push(`t at ${world.clock.now()}`));
+      controller.on('daemon', { id: 'd' }, () => void calls.push(`d at ${world.clock.now()}`));
+    });
+    await world.clock.advance(50);
+    life.controller.pause();
+    await world.clock.advance(450);
+    expect(calls).toEqual([]);
+    life.controller.resume();
+    await world.clock.advance(10);
+    expect(calls.sort()).toEqual(['d at 500', 't at 500']);
+    await life.stop();
+  });
+
   it('lets running calls end and writes their outcome, takes states in, and begins no call', async () => {
     const world = createWorld();
     world.source.put('o', { spec: { n: 1 } });
