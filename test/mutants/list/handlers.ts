@@ -61,7 +61,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-last-args-only',
     file: 'src/handlers/document-version.ts',
-    find: 'tried: withTried(this.record(id)?.tried ?? [], tried)',
+    find: 'tried: withTried(known?.tried ?? [], tried)',
     replace: 'tried: [tried]',
     why: "A9'e, row 14: any of the args that an attempt was opened with may have taken effect",
     tests: rows('retire'),
