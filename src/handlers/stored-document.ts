@@ -6,39 +6,25 @@ export interface Tables {
   readonly plainBases: ProgressDocument['bases'];
 }
 
-/** Hands back what it is given, so that a class below it adds its private field to that: plain data stays plain data. */
-class Given {
-  constructor(value: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: this is what the class is for
-    return value;
-  }
-}
+/** Where a document has them: no member, so neither copies nor texts of it do. */
+const TABLES = Symbol('tables');
 
-class Tabled extends Given {
-  readonly #tables: Tables;
-
-  constructor(document: object, tables: Tables) {
-    super(document);
-    this.#tables = tables;
-  }
-
-  static tablesOf(document: object): Tables | undefined {
-    return #tables in document ? document.#tables : undefined;
-  }
+interface Tabled {
+  readonly [TABLES]?: Tables;
 }
 
 /** The same functions for all documents, which so are of one shape: with functions of its own, each would be a dictionary. */
 const RECORDS = {
   enumerable: true,
-  get(this: object): ProgressDocument['records'] | undefined {
-    return Tabled.tablesOf(this)?.plainRecords;
+  get(this: Tabled): ProgressDocument['records'] | undefined {
+    return this[TABLES]?.plainRecords;
   },
 };
 
 const BASES = {
   enumerable: true,
-  get(this: object): ProgressDocument['bases'] | undefined {
-    return Tabled.tablesOf(this)?.plainBases;
+  get(this: Tabled): ProgressDocument['bases'] | undefined {
+    return this[TABLES]?.plainBases;
   },
 };
 
@@ -48,7 +34,7 @@ export function storedDocument(
   tables: Tables,
 ): ProgressDocument {
   const document = { uid, name, gen, writeId, tick, resourceVersion };
-  new Tabled(document, tables);
+  Object.defineProperty(document, TABLES, { value: tables });
   Object.defineProperty(document, 'records', RECORDS);
   Object.defineProperty(document, 'bases', BASES);
   // The two were just defined.
