@@ -41,8 +41,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     id: 'handlers-no-write-ahead',
     file: 'src/handlers/commit.ts',
     find: '    const next = tidied.written(deps.nextWriteId(), version);',
-    replace: `    if (carry && outcome === undefined) {
-      memory.wrote(opened, { outcome, opened: episodeOf(opened, intent.job) });
+    replace: `    if (carry && outcomes.length === 0) {
+      memory.wrote(opened, { outcomes, opened: jobs.map((job) => episodeOf(opened, job)) });
       return 'carried';
     }
     const next = tidied.written(deps.nextWriteId(), version);`,
