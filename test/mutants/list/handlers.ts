@@ -135,9 +135,9 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-failures-not-absorbed',
     file: 'src/handlers/verdict.ts',
-    find: 'const after = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest,',
+    find: 'const judged = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest,',
     replace:
-      "const after = attemptAfter(attempt, outcome, (outcome.kind === 'ok' ? viewOn(seen, job)?.digest : undefined) ?? job.digest,",
+      "const judged = attemptAfter(attempt, outcome, (outcome.kind === 'ok' ? viewOn(seen, job)?.digest : undefined) ?? job.digest,",
     why: "A7', rows 5, 6: a failure that notes itself in the own view is on the same input",
     tests: rows('own-writes'),
   },
