@@ -44,7 +44,7 @@ export class KeepAlive {
   /** The last renewal, which may be over. */
   #attempt: AbortController | undefined;
   /** Of the last wait; harmless once that has ended. */
-  #cancelTimer: (() => void) | undefined;
+  #cancelTimer: () => void = () => {};
   readonly #unlisten: () => void;
 
   constructor(options: KeepAliveOptions) {
@@ -61,7 +61,7 @@ export class KeepAlive {
   /** No renewal begins any more; one that is under way is given up. May be called again. */
   stop(): void {
     this.#stopped.abort();
-    this.#cancelTimer?.();
+    this.#cancelTimer();
     this.#attempt?.abort();
     // A signal that had aborted already stops it from inside the constructor.
     queueMicrotask(() => this.#unlisten());
