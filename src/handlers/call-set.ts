@@ -25,8 +25,9 @@ export class CallSet {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Resolves once all of them have, however. */
+  /** Resolves once all of them have; what one of them has rejected with, it throws then. */
   async all(): Promise<void> {
     await Promise.all(this.#calls);
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 }
