@@ -45,22 +45,22 @@ class Call implements CallContext {
     this.cause = facts.cause;
     this.attempt = facts.attempt;
     this.#facts = facts;
-    Object.defineProperties(this, Call.#onDemand);
+    // One by one: as a map of descriptors it takes twice as long.
+    Object.defineProperty(this, 'idempotencyKey', Call.#key);
+    Object.defineProperty(this, 'signal', Call.#signal);
   }
 
-  /** Made when they are read, since few calls do; members of the context itself, so that a copy of it has them, too. */
-  static readonly #onDemand: PropertyDescriptorMap & ThisType<Call> = {
-    idempotencyKey: {
-      enumerable: true,
-      get() {
-        return JSON.stringify(this.#facts.key);
-      },
+  // Made when they are read, since few calls do; members of the context itself, so that a copy of it has them, too.
+  static readonly #key: PropertyDescriptor & ThisType<Call> = {
+    enumerable: true,
+    get() {
+      return JSON.stringify(this.#facts.key);
     },
-    signal: {
-      enumerable: true,
-      get() {
-        return this.#facts.call.signal;
-      },
+  };
+  static readonly #signal: PropertyDescriptor & ThisType<Call> = {
+    enumerable: true,
+    get() {
+      return this.#facts.call.signal;
     },
   };
 

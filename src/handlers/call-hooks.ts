@@ -1,28 +1,35 @@
 import type { CallHooks } from './call.ts';
+import type { HandlerMetrics } from './handler-metrics.ts';
 import type { Execution } from './verdict.ts';
 
 /** What is counted and given back when a call begins and ends, of whatever kind it is: every call of user code has them. */
-export function hooksOf({ deps, state, memory, job, trial }: Execution): CallHooks {
-  const { handler } = job;
-  const { clock, admission, counters } = deps;
-  const metrics = deps.metrics.get(handler.id);
-  return {
-    begun: () => {
-      admission.start(state.name, handler);
-      trial.begun = memory.breaker?.begun() ?? 0;
-      counters.calls++;
-      const record = memory.doc?.record(job.id);
-      const wait = (job.retires ? record?.retirement : record?.attempt) ?? undefined;
-      const nowMs = clock.now();
-      const retryMs = wait === undefined || wait.wakeAtWallMs === 0 ? 0 : memory.wakeOf(job.id, wait, clock);
-      const dueMs = memory.lag.dueMs(handler.id) ?? nowMs;
-      metrics?.begun(nowMs - Math.max(dueMs, retryMs), (wait?.failures ?? 0) > 0);
-    },
-    ended: (runMs, isLate) => {
-      admission.finish(handler);
-      memory.breaker?.ended(trial.begun);
-      if (job.entry === undefined && !job.retires) memory.lag.called(handler.id, clock.now());
-      metrics?.ended(runMs, isLate);
-    },
-  };
+export class CallAccount implements CallHooks {
+  readonly #execution: Execution;
+  readonly #metrics: HandlerMetrics | undefined;
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+    this.#metrics = execution.deps.metrics.get(execution.job.handler.id);
+  }
+
+  begun(nowMs: number): void {
+    const { deps, state, memory, job, trial } = this.#execution;
+    const { handler } = job;
+    deps.admission.start(state.name, handler);
+    trial.begun = memory.breaker?.begun() ?? 0;
+    deps.counters.calls++;
+    const record = memory.doc?.record(job.id);
+    const wait = (job.retires ? record?.retirement : record?.attempt) ?? undefined;
+    const retryMs = wait === undefined || wait.wakeAtWallMs === 0 ? 0 : memory.wakeOf(job.id, wait, deps.clock);
+    const dueMs = memory.lag.dueMs(handler.id) ?? nowMs;
+    this.#metrics?.begun(nowMs - Math.max(dueMs, retryMs), (wait?.failures ?? 0) > 0);
+  }
+
+  ended(nowMs: number, runMs: number, isLate: boolean): void {
+    const { deps, memory, job, trial } = this.#execution;
+    deps.admission.finish(job.handler);
+    memory.breaker?.ended(trial.begun);
+    if (job.entry === undefined && !job.retires) memory.lag.called(job.handler.id, nowMs);
+    this.#metrics?.ended(runMs, isLate);
+  }
 }

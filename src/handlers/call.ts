@@ -5,9 +5,9 @@ import { TimedCall } from './timed-call.ts';
 
 /** Told of the beginning and the end of a call; of the end once, however it ends. */
 export interface CallHooks {
-  readonly begun: () => void;
+  begun(nowMs: number): void;
   /** `isLate`: at its timeout. */
-  readonly ended: (runMs: number, isLate: boolean) => void;
+  ended(nowMs: number, runMs: number, isLate: boolean): void;
 }
 
 /**
@@ -58,12 +58,13 @@ export class RunningCall extends TimedCall {
 
   /** To be called before `run`. Throws what a hook does. */
   begin(clock: Clock): void {
-    this.#hooks.begun();
     this.#startMs = clock.now();
+    this.#hooks.begun(this.#startMs);
   }
 
   /** To be called after it. Throws what a hook does. */
   end(clock: Clock): void {
-    this.#hooks.ended(clock.now() - this.#startMs, this.isLate);
+    const nowMs = clock.now();
+    this.#hooks.ended(nowMs, nowMs - this.#startMs, this.isLate);
   }
 }

@@ -1,5 +1,5 @@
 import { ClosedError, InvariantError } from '../types/errors.ts';
-import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
+import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { hasToLand, landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
@@ -42,9 +42,24 @@ export type CommitResult = 'carried' | 'superseded' | 'gone';
  * Patches of those calls go into the object before (A8').
  *
  * What is pending stays pending until it is known to be written, so a failing store repeats no call. Rejects with what
- * the store or the source threw, and with `ClosedError` once the controller has stopped.
+ * the store or the source threw, and with `ClosedError` once the controller has stopped, if it does not throw that at once.
  */
-export async function commit(
+export function commit(
+  deps: PassDeps,
+  state: ObjectState,
+  memory: UidMemory,
+  intent: Intent | undefined,
+): CommitResult | Promise<CommitResult> {
+  if (!deps.documents.areInMemory || hasToLand(memory)) return commitByTurns(deps, state, memory, intent);
+  const draft = draftOf(deps, state, memory, intent);
+  if (typeof draft === 'string') return draft;
+  const isWritten = deps.documents.swap(memory.uid, draft.next.header.gen - 1, draft.next);
+  if (isWritten !== true) return commitByTurns(deps, state, memory, intent);
+  return written(deps, memory, draft);
+}
+
+/** The same where somebody has to be waited for. */
+async function commitByTurns(
   deps: PassDeps,
   state: ObjectState,
   memory: UidMemory,
@@ -53,53 +68,80 @@ export async function commit(
   for (let conflicts = 0; conflicts < CONFLICTS_MAX; conflicts++) {
     // Each time: other calls may have ended meanwhile, and no outcome is written before the patches of its call.
     while (hasToLand(memory)) await landOwnWrites(deps, state, memory);
-    if (deps.stopped.aborted) throw new ClosedError('write progress');
-    if (state.newest?.uid !== memory.uid) return 'gone';
-    const outcomes = [...memory.outcomes];
-    const settled = memory.effective(state.name);
-    const carry = intent !== undefined && isWanted(deps, state, settled, intent);
-    if (settled === memory.doc && !carry) {
-      memory.drop(outcomes);
-      return 'superseded';
-    }
-    const jobs = carry ? [intent.job, ...intent.next.filter((job) => isWanted(deps, state, settled, intent, job))] : [];
-    const opened = jobs.reduce(open, settled);
-    // `isWanted` has refused a state below the version in the document, so this never goes back.
-    const version = carry ? intent.snapshot.resourceVersion : versionSeen(deps, settled, outcomes);
-    // Only along with something else: at rest nothing is written (I19').
-    const isTidy = memory.isTidied || settled.header.gen === 0;
-    const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
-    const next = tidied.written(deps.nextWriteId(), version);
-    const sent: SentWrite = { outcomes, opened: jobs.map((job) => episodeOf(next, job)) };
-    if (!(await write(deps, state, memory, next, sent))) continue;
-    memory.isTidied = true;
-    return carry ? 'carried' : 'superseded';
+    const draft = draftOf(deps, state, memory, intent);
+    if (typeof draft === 'string') return draft;
+    const isWritten = await write(deps, state, memory, draft);
+    if (isWritten) return draft.result;
   }
   throw new InvariantError(
     `the progress of "${state.name}" met ${CONFLICTS_MAX} conflicts in a row; is its store shared?`,
   );
 }
 
-/** One attempt to write. `false` is a conflict, with everything read anew. */
-async function write(
+/** What is to be written, and what is known once it is. */
+interface Draft {
+  readonly next: DocumentVersion;
+  readonly sent: SentWrite;
+  readonly result: Exclude<CommitResult, 'gone'>;
+}
+
+/** Makes it of the document as it was read or written last; or says that there is nothing to write. */
+function draftOf(
   deps: PassDeps,
   state: ObjectState,
   memory: UidMemory,
-  next: DocumentVersion,
-  sent: SentWrite,
-): Promise<boolean> {
-  const { gen, writeId } = next.header;
+  intent: Intent | undefined,
+): Draft | 'superseded' | 'gone' {
+  if (deps.stopped.aborted) throw new ClosedError('write progress');
+  if (state.newest?.uid !== memory.uid) return 'gone';
+  const outcomes = memory.outcomes.slice();
+  const settled = memory.effective(state.name);
+  const jobs = intent === undefined ? [] : jobsOf(deps, state, settled, intent);
+  const carry = jobs.length > 0;
+  if (settled === memory.doc && !carry) {
+    memory.drop(outcomes);
+    return 'superseded';
+  }
+  let opened = settled;
+  for (const job of jobs) opened = open(opened, job);
+  // `isWanted` has refused a state below the version in the document, so this never goes back.
+  const version = carry && intent ? intent.snapshot.resourceVersion : versionSeen(deps, settled, outcomes);
+  // Only along with something else: at rest nothing is written (I19').
+  const isTidy = memory.isTidied || settled.header.gen === 0;
+  const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
+  const next = tidied.written(deps.nextWriteId(), version);
+  const sent = { outcomes, opened: jobs.map((job) => episodeOf(next, job)) };
+  return { next, sent, result: carry ? 'carried' : 'superseded' };
+}
+
+/** The job of an intent with those that it is opened with; none if it is not wanted any more. */
+function jobsOf(deps: PassDeps, state: ObjectState, doc: DocumentVersion, intent: Intent): readonly Job[] {
+  const { job, next } = intent;
+  if (!isWanted(deps, state, doc, intent, job)) return [];
+  return next.length === 0 ? [job] : [job, ...next.filter((one) => isWanted(deps, state, doc, intent, one))];
+}
+
+function written(deps: PassDeps, memory: UidMemory, { next, sent, result }: Draft): Draft['result'] {
+  deps.counters.writes++;
+  memory.wrote(next, sent);
+  memory.isTidied = true;
+  return result;
+}
+
+/** One attempt to write. `false` is a conflict, with everything read anew. */
+async function write(deps: PassDeps, state: ObjectState, memory: UidMemory, draft: Draft): Promise<boolean> {
+  const { gen, writeId } = draft.next.header;
   try {
-    if (await deps.progress.compareAndSet(memory.uid, gen - 1, next.toDocument())) {
-      deps.counters.writes++;
-      memory.wrote(next, sent);
+    if (await deps.documents.swap(memory.uid, gen - 1, draft.next)) {
+      written(deps, memory, draft);
       return true;
     }
   } catch (error) {
-    memory.doubt(writeId, sent);
+    memory.doubt(writeId, draft.sent);
     await reload(deps, state, memory);
-    if (memory.doc?.header.writeId === writeId) return true;
-    throw error;
+    if (memory.doc?.header.writeId !== writeId) throw error;
+    memory.isTidied = true;
+    return true;
   }
   await reload(deps, state, memory);
   // The document was written by somebody else, so the object may be another one, too.
@@ -109,9 +151,8 @@ async function write(
 
 /** Reads the document; a doubtful write of ours that turns up in it is settled thereby. */
 export async function reload(deps: PassDeps, state: ObjectState, memory: UidMemory): Promise<void> {
-  const document = await deps.progress.get(memory.uid, state.name);
-  if (document === undefined) memory.reload(emptyDocument(memory.uid, state.name));
-  else memory.reload(memory.doc?.isStoredAs(document) === true ? memory.doc : versionOf(document));
+  const doc = await deps.documents.get(memory.uid, state.name, memory.doc);
+  memory.reload(doc ?? emptyDocument(memory.uid, state.name));
 }
 
 /** The highest version used: also where a state was only taken as done, or an older list would sweep the document away. */
@@ -127,8 +168,8 @@ function isWanted(
   deps: PassDeps,
   state: ObjectState,
   doc: DocumentVersion,
-  { snapshot, forced, job: first }: Intent,
-  job: Job = first,
+  { snapshot, forced }: Pick<Intent, 'snapshot' | 'forced'>,
+  job: Job,
 ): boolean {
   const newest = state.newest;
   if (deps.stopping.aborted || newest?.uid !== snapshot.uid || newest.deleting !== snapshot.deleting) return false;

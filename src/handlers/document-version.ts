@@ -1,4 +1,4 @@
-import { isPlannedOtherwise, retired, withTried } from './planned-record.ts';
+import { isPlannedOtherwise, isSamePlan, retired, withTried } from './planned-record.ts';
 import {
   type Attempt,
   type HandlerRecord,
@@ -8,7 +8,15 @@ import {
   subRecordId,
   type Tried,
 } from './record.ts';
-import { type Base, basesWith, countAbove, movesTables, retiringWith } from './record-tables.ts';
+import {
+  type Base,
+  basesWith,
+  basesWithOne,
+  countAbove,
+  movesTables,
+  retiringWith,
+  retiringWithOne,
+} from './record-tables.ts';
 import { storedDocument, type Tables } from './stored-document.ts';
 import { type Changes, VersionedMap } from './versioned-map.ts';
 
@@ -82,7 +90,7 @@ export class DocumentVersion implements Tables {
         : { ...unmarked(known), attempt, at: tick, episode };
     if (tried !== undefined) record = { ...record, tried: withTried(known?.tried ?? [], tried) };
     if (schema !== undefined) record = { ...record, schema };
-    return this.#with(tick, [[id, record]]);
+    return this.#set(tick, id, record);
   }
 
   /** No record of anything. */
@@ -105,12 +113,12 @@ export class DocumentVersion implements Tables {
     const { tick } = this.#header;
     const attempt: Attempt = { ...freshAttempt(digest), state: 'ok' };
     const record = { attempt, done: digest, at: tick, episode: tick, ...(schema === undefined ? {} : { schema }) };
-    return this.#with(this.#header.tick, [[id, record]], view);
+    return this.#set(this.#header.tick, id, record, view);
   }
 
   /** Notes that the object was seen. */
   mark(id: string): DocumentVersion {
-    return this.#with(this.#header.tick, [[id, { attempt: null, done: null, at: this.#header.tick, episode: 0 }]]);
+    return this.#set(this.#header.tick, id, { attempt: null, done: null, at: this.#header.tick, episode: 0 });
   }
 
   /**
@@ -137,16 +145,22 @@ export class DocumentVersion implements Tables {
   /**
    * Notes the outcome of an attempt. Nothing happens if the record is gone (the sub left the plan) or has another
    * attempt by now; so it may be done over after a conflict, and twice is once. `from` is the digest that was opened:
-   * the call's own patches may have moved it (A8').
+   * the call's own patches may have moved it (A8'). `success`: what follows from that with the same step.
    */
-  settleAttempt(id: string, episode: number, from: string, after: Attempt): DocumentVersion {
+  settleAttempt(id: string, episode: number, from: string, after: Attempt, success?: Success): DocumentVersion {
     const before = this.record(id);
     if (before === undefined || before.episode !== episode || before.attempt?.digest !== from) return this;
     const { opened = from } = before.attempt;
     const attempt = opened === after.digest ? after : { ...after, opened };
     // A retry that needed no intent was not stamped when it began; its turn counts all the same.
-    const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
-    return this.#with(tick, [[id, { ...before, attempt, at: tick }]]);
+    const at = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
+    if (success === undefined) return this.#set(at, id, { ...before, attempt, at });
+    const { tried, seen } = success;
+    // Without a plan there is nothing to wait for: it is complete.
+    const done = seen === undefined || before.plan !== undefined ? before.done : after.digest;
+    const settled: HandlerRecord = { ...before, attempt, done, at };
+    const isTold = tried === undefined || before.tried === undefined;
+    return this.#set(at, id, isTold ? settled : { ...settled, tried: [tried] }, seen?.view);
   }
 
   /** A call has ended without an outcome: it is the others' turn. */
@@ -154,7 +168,7 @@ export class DocumentVersion implements Tables {
     const before = this.record(id);
     if (before === undefined || before.episode !== episode || before.at === this.#header.tick) return this;
     const tick = this.#header.tick + 1;
-    return this.#with(tick, [[id, { ...before, at: tick }]]);
+    return this.#set(tick, id, { ...before, at: tick });
   }
 
   /**
@@ -168,12 +182,10 @@ export class DocumentVersion implements Tables {
     const parent = this.record(parentId);
     if (parent === undefined || (plan.length === 0 && parent.plan === undefined)) return this;
     const { tick } = this.#header;
-    const wanted = new Set(plan.map((entry) => subRecordId(parentId, entry.id)));
     const changes: [string, HandlerRecord | undefined][] = [];
-    for (const entry of parent.plan ?? []) {
-      const id = subRecordId(parentId, entry.id);
-      if (!wanted.has(id)) this.#leave(id, entry, canRetire, changes);
-    }
+    // As nearly always: it stays the one that is known, with what was found out about it.
+    const isSame = parent.plan !== undefined && isSamePlan(parent.plan, plan);
+    if (!isSame) this.#leaveAll(parentId, parent.plan ?? [], plan, canRetire, changes);
     let before: ReadonlyMap<string, PlanEntry> | undefined;
     for (const entry of plan) {
       const id = subRecordId(parentId, entry.id);
@@ -190,9 +202,26 @@ export class DocumentVersion implements Tables {
       else if (retirement?.episode === 0) changes.push([id, record]);
       else changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
     }
-    const { plan: _before, ...rest } = parent;
-    changes.push([parentId, plan.length === 0 ? rest : { ...rest, plan }]);
-    return this.#with(this.#header.tick, changes);
+    if (!isSame) {
+      const { plan: _before, ...rest } = parent;
+      changes.push([parentId, plan.length === 0 ? rest : { ...rest, plan }]);
+    }
+    return changes.length === 0 ? this : this.#with(this.#header.tick, changes);
+  }
+
+  /** Those of a plan that are not in the next one leave it. */
+  #leaveAll(
+    parentId: string,
+    before: readonly PlanEntry[],
+    after: readonly PlanEntry[],
+    canRetire: boolean,
+    changes: [string, HandlerRecord | undefined][],
+  ): void {
+    if (before.length === 0) return;
+    const wanted = new Set(after.map((entry) => entry.id));
+    for (const entry of before) {
+      if (!wanted.has(entry.id)) this.#leave(subRecordId(parentId, entry.id), entry, canRetire, changes);
+    }
   }
 
   /** A sub is in no plan any more, and nothing below it is. */
@@ -228,30 +257,23 @@ export class DocumentVersion implements Tables {
     if (before?.retirement === undefined) return this;
     const tick = this.#header.tick + 1;
     const episode = before.retirement.episode === 0 ? tick : before.retirement.episode;
-    return this.#with(tick, [[id, { ...before, at: tick, retirement: { ...before.retirement, episode } }]]);
+    return this.#set(tick, id, { ...before, at: tick, retirement: { ...before.retirement, episode } });
   }
 
   /** Notes the outcome of a call to retire: the next one's time, or, `undefined`, the end of the record. */
   settleRetirement(id: string, after: Retirement | undefined, episode: number): DocumentVersion {
     const before = this.record(id);
     if (before?.retirement === undefined || before.retirement.episode !== episode) return this;
-    if (after === undefined) return this.#with(this.#header.tick, [[id, undefined]]);
+    if (after === undefined) return this.#set(this.#header.tick, id, undefined);
     const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
-    return this.#with(tick, [[id, { ...before, at: tick, retirement: after }]]);
-  }
-
-  /** Notes that a sub has succeeded with these args: whatever it was opened with before is undone by that (A9'e). */
-  settleTried(id: string, tried: Tried): DocumentVersion {
-    const before = this.record(id);
-    if (before?.tried === undefined) return this;
-    return this.#with(this.#header.tick, [[id, { ...before, tried: [tried] }]]);
+    return this.#set(tick, id, { ...before, at: tick, retirement: after });
   }
 
   /** Notes a success that `old` may refer to from now on, with its view. */
   markDone(id: string, digest: string, view: unknown): DocumentVersion {
     const before = this.record(id);
     if (before === undefined || before.done === digest) return this;
-    return this.#with(this.#header.tick, [[id, { ...before, done: digest }]], view);
+    return this.#set(this.#header.tick, id, { ...before, done: digest }, view);
   }
 
   /** The version that is to be stored: a generation of its own. */
@@ -297,8 +319,23 @@ export class DocumentVersion implements Tables {
       bases = basesWith(this.#bases, this.#records, records, view);
       retiring = retiringWith(this.#retiring, this.#records, records);
     }
-    const header = tick === this.#header.tick ? this.#header : { ...this.#header, tick };
-    return new DocumentVersion(header, this.#records.with(records), bases, retiring);
+    return new DocumentVersion(this.#at(tick), this.#records.with(records), bases, retiring);
+  }
+
+  /** `#with` a single change, as nearly all are. */
+  #set(tick: number, id: string, record: HandlerRecord | undefined, view?: unknown): DocumentVersion {
+    const known = this.#records.get(id);
+    let bases = this.#bases;
+    let retiring = this.#retiring;
+    if (movesTables(known, record)) {
+      bases = basesWithOne(this.#bases, known, record, view);
+      retiring = retiringWithOne(this.#retiring, id, known, record);
+    }
+    return new DocumentVersion(this.#at(tick), this.#records.set(id, record), bases, retiring);
+  }
+
+  #at(tick: number): Header {
+    return tick === this.#header.tick ? this.#header : { ...this.#header, tick };
   }
 }
 
@@ -345,6 +382,14 @@ export interface Claims {
   readonly handlerIds: ReadonlySet<string>;
   /** Of the handlers with a `retire` hook. */
   readonly retiringIds: ReadonlySet<string>;
+}
+
+/** What is noted beside the end of an attempt that was a success. */
+export interface Success {
+  /** Of a sub: the args that it has succeeded with. Whatever it was opened with before is undone by that (A9'e). */
+  readonly tried: Tried | undefined;
+  /** The view that `old` may refer to from now on, if the handler has no plan now, nor had one before. */
+  readonly seen: { readonly view: unknown } | undefined;
 }
 
 /** What is noted beside an attempt that is opened. */

@@ -1,20 +1,20 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
-import { hooksOf } from './call-hooks.ts';
-import type { DocumentVersion } from './document-version.ts';
+import { CallAccount } from './call-hooks.ts';
+import type { DocumentVersion, Success } from './document-version.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
 import type { CallResult } from './outcome.ts';
 import { PatchCollector } from './patch-collector.ts';
 import { triedOf } from './planned-record.ts';
-import type { Attempt, HandlerRecord } from './record.ts';
+import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { TimedCall } from './timed-call.ts';
 import { attemptOf, type Execution, judge, mayCall, naming, report } from './verdict.ts';
-import { digestOfView } from './view.ts';
+import { digestOfView, type View } from './view.ts';
 
 /**
  * What a call was to the pass: `planned` if it registered subs, `leaf` if not; `unrunnable` if it was not made, for want of
@@ -22,16 +22,40 @@ import { digestOfView } from './view.ts';
  */
 export type ExecutionResult = 'planned' | 'leaf' | 'unrunnable' | 'replanned';
 
-/** Calls a handler or a sub, a sub after the parents above it if nobody has its function (A9'd); its outcome is pending. */
-export async function execute(execution: Execution): Promise<ExecutionResult> {
-  const { deps, job, memory, episode } = execution;
-  // Without a wait where there is nothing to rebuild: what was granted for the call is used before the next one is asked for.
+/**
+ * Calls a handler or a sub, a sub after the parents above it if nobody has its function (A9'd); its outcome is pending.
+ * Answers at once where nothing has to be waited for.
+ */
+export function execute(execution: Execution): ExecutionResult | Promise<ExecutionResult> {
+  const { memory, job } = execution;
   const known = closureOf(memory, job);
-  const sub = job.entry === undefined || known !== undefined ? known : await functionOf(execution, job);
-  if (sub === 'unrunnable' || sub === 'replanned') return sub;
+  // Without a wait where there is nothing to rebuild: what was granted for the call is used before the next one is asked for.
+  return job.entry === undefined || known !== undefined ? make(execution, known) : makeRebuilt(execution);
+}
+
+async function makeRebuilt(execution: Execution): Promise<ExecutionResult> {
+  const sub = await functionOf(execution, execution.job);
+  return sub === 'unrunnable' || sub === 'replanned' ? sub : make(execution, sub);
+}
+
+/** Makes the call, of a handler or, with its function, of a sub. */
+function make(execution: Execution, sub: SubHandler | undefined): ExecutionResult | Promise<ExecutionResult> {
   const attempt = attemptOf(execution);
-  const { ended, call, collector, running } = callParent(execution, job, sub, false);
-  const result = await ended;
+  const called = callParent(execution, execution.job, sub, false);
+  const { ended } = called;
+  if (ended instanceof Promise) return ended.then((result) => conclude(execution, sub, attempt, called, result));
+  return conclude(execution, sub, attempt, called, ended);
+}
+
+/** Leaves the outcome of a call pending. */
+function conclude(
+  execution: Execution,
+  sub: SubHandler | undefined,
+  attempt: Attempt,
+  { call, collector, running }: Called,
+  result: CallResult,
+): ExecutionResult {
+  const { deps, job, memory, episode } = execution;
   finish(execution, running);
   const { plan, subs } = call.seal();
   const policy = { retries: sub?.retries ?? job.handler.retries, backoff: job.handler.backoff };
@@ -40,13 +64,13 @@ export async function execute(execution: Execution): Promise<ExecutionResult> {
   if (after !== undefined) {
     const record = memory.doc?.record(job.id);
     const lineage = lineageOf(memory, job);
+    const success = isOk ? successOf(job, sub, plan, seen) : undefined;
     memory.push({
       apply: (doc) => {
-        const settled = doc.settleAttempt(job.id, episode, job.digest, after);
+        const settled = doc.settleAttempt(job.id, episode, job.digest, after, success);
         if (settled === doc || outcome.kind === 'temporary') return settled;
         if (!isOk) return complete(settled, lineage.slice(1), seen);
-        const done = sub === undefined ? settled : settled.settleTried(job.id, triedOf(sub.args));
-        return complete(done.adoptPlan(job.id, plan, job.handler.retire !== undefined), lineage, seen);
+        return complete(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), lineage, seen);
       },
       replans: isOk && record?.plan !== undefined,
       write,
@@ -63,6 +87,12 @@ export async function execute(execution: Execution): Promise<ExecutionResult> {
   }
   if (write === undefined) report(execution, outcome);
   return isOk && plan.length > 0 ? 'planned' : 'leaf';
+}
+
+function successOf(job: Job, sub: SubHandler | undefined, plan: readonly PlanEntry[], snapshot: Snapshot): Success {
+  const view = plan.length > 0 ? undefined : viewOn(snapshot, job);
+  const tried = sub && triedOf(sub.args);
+  return { tried, seen: view && { view: seenBy(job, sub?.selected, view) } };
 }
 
 /** One step on the way from a sub up to its handler. */
@@ -87,11 +117,14 @@ function complete(doc: DocumentVersion, lineage: readonly Step[], snapshot: Snap
     const view = viewOn(snapshot, job);
     const record = next.record(job.id);
     if (view === undefined || !isPlannedAt(record, view.digest) || !isComplete(job, next, snapshot)) return next;
-    // Nobody asks a handler that is called once for its `old` (A6').
-    const seen = isParental(job.handler.kind) ? (selected ?? view).value : undefined;
-    if (record?.done !== view.digest) next = next.markDone(job.id, view.digest, seen);
+    if (record?.done !== view.digest) next = next.markDone(job.id, view.digest, seenBy(job, selected, view));
   }
   return next;
+}
+
+/** What `old` is to be. Nobody asks a handler that is called once for it (A6'). */
+function seenBy({ handler }: Job, selected: SubHandler['selected'], view: View): unknown {
+  return isParental(handler.kind) ? (selected ?? view).value : undefined;
 }
 
 function closureOf(memory: UidMemory, { entry, parent }: Job): SubHandler | undefined {
@@ -184,7 +217,7 @@ function finish({ deps, state }: Execution, running: RunningCall): void {
 }
 
 interface Called {
-  readonly ended: Promise<CallResult>;
+  readonly ended: CallResult | Promise<CallResult>;
   readonly call: HandlerCall | SubCall;
   readonly collector: PatchCollector;
   readonly running: RunningCall;
@@ -194,7 +227,7 @@ interface Called {
 function begin(execution: Execution, isAttempt: boolean): RunningCall {
   const { deps, state, memory, snapshot, job, forced } = execution;
   const isSupersedable = isAttempt && deps.policy === 'supersede' && !forced && !memory.spared.has(job.id);
-  const running = new RunningCall(job, snapshot, isSupersedable, hooksOf(execution));
+  const running = new RunningCall(job, snapshot, isSupersedable, new CallAccount(execution));
   state.running.add(running);
   return running;
 }

@@ -90,12 +90,13 @@ function isSameInput(job: Job, other: Snapshot): boolean {
  */
 export function isComplete(parent: Parent, doc: DocumentVersion, snapshot: Snapshot): boolean {
   const plan = doc.record(parent.id)?.plan ?? [];
-  const start = unsettled.get(plan) ?? 0;
+  const isLong = plan.length > SHORT_PLAN;
+  const start = isLong ? (unsettled.get(plan) ?? 0) : 0;
   for (let step = 0; step < plan.length; step++) {
     const place = (start + step) % plan.length;
     const entry = plan[place];
     if (entry === undefined || !isCompleteSub(parent, entry, doc, snapshot)) {
-      unsettled.set(plan, place);
+      if (isLong) unsettled.set(plan, place);
       return false;
     }
   }
@@ -117,6 +118,7 @@ function isCompleteSub(parent: Parent, entry: PlanEntry, doc: DocumentVersion, s
 /** The sub of this id in a plan. Asked before every call of a sub, so a plan is looked through once. */
 export function entryIn(plan: readonly PlanEntry[] | undefined, subId: string): PlanEntry | undefined {
   if (plan === undefined) return undefined;
+  if (plan.length <= SHORT_PLAN) return plan.find(({ id }) => id === subId);
   let entries = entriesOf.get(plan);
   if (entries === undefined) {
     entries = new Map(plan.map((entry) => [entry.id, entry]));
@@ -124,5 +126,8 @@ export function entryIn(plan: readonly PlanEntry[] | undefined, subId: string): 
   }
   return entries.get(subId);
 }
+
+/** A plan that is looked through as fast as a table of it is made. */
+const SHORT_PLAN = 8;
 
 const entriesOf = new WeakMap<readonly PlanEntry[], ReadonlyMap<string, PlanEntry>>();

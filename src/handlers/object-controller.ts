@@ -18,6 +18,7 @@ import { type Breakers, breakersBy } from './breaker.ts';
 import { checkController } from './checks.ts';
 import { concealedSource } from './concealed-source.ts';
 import { type ControllerStats, freshCounters } from './controller-stats.ts';
+import { documentsOf } from './documents.ts';
 import { errorText } from './error-text.ts';
 import { explain } from './explain.ts';
 import type { Explanation } from './explanation.ts';
@@ -241,9 +242,11 @@ export class ObjectController<T> {
 
   #passDeps(options: ControllerOptions<T>, source: ObjectSource<T>, random: Random, process: string): PassDeps {
     let writes = 0;
+    const progress = options.progress ?? createMemoryProgress();
     return {
       source,
-      progress: options.progress ?? createMemoryProgress(),
+      progress,
+      documents: documentsOf(progress),
       handlers: this.#registry.handlers,
       handlerIds: this.#registry.ids,
       retiringIds: this.#registry.retiringIds,

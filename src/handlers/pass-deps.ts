@@ -6,6 +6,7 @@ import type { Random } from '../types/random.ts';
 import type { ObjectSource, SourcePatch, SourcePatchResult } from '../types/source.ts';
 import type { Admission } from './admission.ts';
 import type { Breakers } from './breaker.ts';
+import type { Documents } from './documents.ts';
 import type { HandlerMetrics } from './handler-metrics.ts';
 import type { IndexAccess } from './index-options.ts';
 import type { ObjectState } from './object-memory.ts';
@@ -32,6 +33,8 @@ export interface Counters {
 export interface PassDeps {
   readonly source: ObjectSource;
   readonly progress: ProgressStore;
+  /** Those of `progress`. */
+  readonly documents: Documents;
   readonly handlers: readonly Handler[];
   readonly handlerIds: ReadonlySet<string>;
   /** Of the handlers with a `retire` hook. */

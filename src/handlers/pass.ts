@@ -5,7 +5,7 @@ import { CallSet } from './call-set.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
 import { diffViews, equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
-import { execute, needsRebuild } from './execute.ts';
+import { type ExecutionResult, execute, needsRebuild } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
 import { isPlanned, isSameJob, type Job, viewOn } from './jobs.ts';
 import { landOwnWrites } from './land.ts';
@@ -90,15 +90,16 @@ export class Pass {
       }
       const forced = this.#isForced();
       if (!forced && !isSameJob(job, this.#newest())) break;
-      const begun = await this.#begin(job, forced);
+      const begins = this.#begin(job, forced);
+      const begun = typeof begins === 'string' ? begins : await begins;
       if (begun === 'again') return 'again';
       if (begun !== 'carried') break;
       const isAlone = this.#deps.parallel === 1 || this.#isAlone(job);
       const call = this.#execute(job, forced);
       if (isAlone) {
-        await call;
+        if (call !== undefined) await call;
         if (this.#deps.persist === 'pass') await landOwnWrites(this.#deps, this.#state, this.#memory);
-      } else {
+      } else if (call !== undefined) {
         this.#calls.add(call);
       }
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
@@ -210,13 +211,19 @@ export class Pass {
    * being written, the pass begins anew on it. Under edits faster than a write that would never end, so after
    * `RESTARTS_MAX` times the call is made on what it was opened for.
    */
-  async #begin(job: Job, forced: boolean): Promise<CommitResult | 'again'> {
+  #begin(job: Job, forced: boolean): CommitResult | 'again' | Promise<CommitResult | 'again'> {
     const memory = this.#memory;
-    if (this.#mustWrite(job) || !isOpenedBy(memory, job)) {
-      const intent = { job, next: this.#jobsAfter(job), snapshot: this.#snapshot, forced };
-      const result = await commit(this.#deps, this.#state, memory, intent);
-      if (result !== 'carried') return result;
-    }
+    if (!this.#mustWrite(job) && isOpenedBy(memory, job)) return this.#mayCall(job);
+    const intent = { job, next: this.#jobsAfter(job), snapshot: this.#snapshot, forced };
+    const result = commit(this.#deps, this.#state, memory, intent);
+    if (result === 'carried') return this.#mayCall(job);
+    if (typeof result === 'string') return result;
+    return result.then((written) => (written === 'carried' ? this.#mayCall(job) : written));
+  }
+
+  /** Whether a job whose attempt is open is still to be called. */
+  #mayCall(job: Job): 'carried' | 'superseded' | 'again' {
+    const memory = this.#memory;
     if (!this.#isAlive() || this.#deps.stopping.aborted || this.#isBarred()) return 'superseded';
     if (!this.#called && this.#isOutdated() && memory.restarts < RESTARTS_MAX) {
       memory.restarts++;
@@ -274,8 +281,9 @@ export class Pass {
     });
   }
 
-  async #execute(job: Job, forced: boolean): Promise<void> {
-    const { id, handler } = job;
+  /** Answers at once where the call has ended by then. */
+  #execute(job: Job, forced: boolean): Promise<void> | undefined {
+    const { id } = job;
     const record = this.#memory.doc?.record(id);
     const execution = {
       deps: this.#deps,
@@ -291,11 +299,16 @@ export class Pass {
     // Neither again in this pass, nor twice at a time.
     this.#ran.add(id);
     if (job.retires) {
-      await executeRetirement(execution);
-      this.#memory.agenda?.retired(id, this.#doc());
-      return;
+      return executeRetirement(execution).then(() => this.#memory.agenda?.retired(id, this.#doc()));
     }
-    const result = await execute(execution);
+    const result = execute(execution);
+    if (typeof result !== 'string') return result.then((executed) => this.#executed(job, executed));
+    this.#executed(job, result);
+    return undefined;
+  }
+
+  #executed(job: Job, result: ExecutionResult): void {
+    const { id, handler } = job;
     if (result === 'planned') {
       this.#hasPlanned = true;
       this.#memory.agenda?.addSubs(job, this.#doc());
@@ -352,7 +365,9 @@ export class Pass {
 
   /** No call begins for this object now: the controller pauses, or its breaker is open. */
   #isBarred(): boolean {
-    return this.#deps.admission.isPaused || (this.#memory.breaker?.wakeClockMs ?? 0) > this.#deps.clock.now();
+    if (this.#deps.admission.isPaused) return true;
+    const { breaker } = this.#memory;
+    return breaker !== undefined && breaker.wakeClockMs > this.#deps.clock.now();
   }
 
   /** What the queue is to do with the object now. */

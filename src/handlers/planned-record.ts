@@ -24,6 +24,17 @@ export function isPlannedOtherwise(
   return (before.selected === undefined) !== (after.selected === undefined);
 }
 
+/** Whether two plans have the same subs, in the same order, with equal args. */
+export function isSamePlan(before: readonly PlanEntry[], after: readonly PlanEntry[]): boolean {
+  if (before.length !== after.length) return false;
+  for (let place = 0; place < before.length; place++) {
+    const [left, right] = [before[place], after[place]];
+    if (left?.id !== right?.id || left?.field !== right?.field || left?.selected !== right?.selected) return false;
+    if (!equalData(left?.args, right?.args)) return false;
+  }
+  return true;
+}
+
 /** The args of a sub as those of an attempt. */
 export function triedOf(args: unknown): Tried {
   return args === undefined ? {} : { args };

@@ -1,3 +1,4 @@
+import { MemoryDocuments } from './memory-documents.ts';
 import type { ProgressDocument } from './record.ts';
 
 /**
@@ -50,6 +51,9 @@ export interface MemoryProgress extends ProgressStore {
 /**
  * Makes a progress store that lives as long as it is referenced: it may outlive a controller, but not the process.
  *
+ * A controller works on its documents at once, without its methods: to see what is written, give it a copy, `{ ...memory }`,
+ * with methods of your own.
+ *
  * @example
  * ```ts
  * import { createController, createEssenceHasher, createMemoryProgress, createStoreSource, openStore } from 'plimsoll';
@@ -60,20 +64,25 @@ export interface MemoryProgress extends ProgressStore {
  * ```
  */
 export function createMemoryProgress(): MemoryProgress {
-  const documents = new Map<string, ProgressDocument>();
-  return {
-    get: async (uid) => documents.get(uid),
-    async compareAndSet(uid, gen, next) {
-      if ((documents.get(uid)?.gen ?? 0) !== gen) return false;
-      documents.set(uid, next);
-      return true;
-    },
+  const documents = new MemoryDocuments();
+  const progress: MemoryProgress = {
+    get: async (uid) => documents.read(uid),
+    compareAndSet: async (uid, gen, next) => documents.swap(uid, gen, next),
     async delete(uid) {
       documents.delete(uid);
     },
-    list: async () => [...documents.values()].map(({ uid, name, resourceVersion }) => ({ uid, name, resourceVersion })),
+    list: async () => documents.heads(),
     get size() {
       return documents.size;
     },
   };
+  inMemory.set(progress, documents);
+  return progress;
 }
+
+/** The documents of a store that `createMemoryProgress` has made: of the very object, not of copies of it. */
+export function memoryOf(progress: ProgressStore): MemoryDocuments | undefined {
+  return inMemory.get(progress);
+}
+
+const inMemory = new WeakMap<ProgressStore, MemoryDocuments>();

@@ -22,8 +22,6 @@ export function basesWith(
   records: Changes<HandlerRecord>,
   view: unknown,
 ): VersionedMap<Base> {
-  const [first] = records;
-  if (records.length === 1 && first !== undefined) return basesWithOne(before, known, first, view);
   const bases = new Map<string, Base | undefined>();
   const count = (digest: string | null | undefined, by: number, given: unknown): void => {
     if (digest === null || digest === undefined) return;
@@ -40,18 +38,16 @@ export function basesWith(
 }
 
 /** The same for one record, as nearly always. */
-function basesWithOne(
+export function basesWithOne(
   before: VersionedMap<Base>,
-  known: VersionedMap<HandlerRecord>,
-  [id, record]: Changes<HandlerRecord>[number],
+  known: HandlerRecord | undefined,
+  record: HandlerRecord | undefined,
   view: unknown,
 ): VersionedMap<Base> {
-  const [left, right] = [known.get(id)?.done ?? null, record?.done ?? null];
+  const [left, right] = [known?.done ?? null, record?.done ?? null];
   if (left === right) return before;
-  const changes: [string, Base | undefined][] = [];
-  if (right !== null) changes.push([right, usedBy(before.get(right), 1, view)]);
-  if (left !== null) changes.push([left, usedBy(before.get(left), -1, undefined)]);
-  return before.with(changes);
+  const entered = right === null ? before : before.set(right, usedBy(before.get(right), 1, view));
+  return left === null ? entered : entered.set(left, usedBy(entered.get(left), -1, undefined));
 }
 
 /** `undefined` if nobody uses it any more. `view`: if there was none. */
@@ -71,6 +67,20 @@ export function retiringWith(
     const more = Number(record?.retirement !== undefined) - Number(known.get(id)?.retirement !== undefined);
     if (more !== 0) countAbove(id, more, before, retiring);
   }
+  return before.with([...retiring]);
+}
+
+/** The same for one record. */
+export function retiringWithOne(
+  before: VersionedMap<number>,
+  id: string,
+  known: HandlerRecord | undefined,
+  record: HandlerRecord | undefined,
+): VersionedMap<number> {
+  const more = Number(record?.retirement !== undefined) - Number(known?.retirement !== undefined);
+  if (more === 0) return before;
+  const retiring = new Map<string, number | undefined>();
+  countAbove(id, more, before, retiring);
   return before.with([...retiring]);
 }
 

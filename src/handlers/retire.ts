@@ -1,7 +1,7 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { invariant } from '../types/invariant.ts';
 import { RunningCall } from './call.ts';
-import { hooksOf } from './call-hooks.ts';
+import { CallAccount } from './call-hooks.ts';
 import type { RetireContext } from './context.ts';
 import { deepFreeze } from './freeze.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
@@ -18,7 +18,7 @@ export async function executeRetirement(execution: Execution): Promise<void> {
   const record = memory.doc?.record(job.id);
   const retirement = record?.retirement;
   invariant(retire !== undefined && retirement !== undefined, `"${job.id}" was retired without being opened`);
-  const running = new RunningCall(job, snapshot, false, hooksOf(execution));
+  const running = new RunningCall(job, snapshot, false, new CallAccount(execution));
   state.running.add(running);
   const context = contextOf(execution, record, retirement, running.signal);
   running.begin(deps.clock);

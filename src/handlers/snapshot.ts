@@ -117,6 +117,11 @@ export class Snapshot {
         ? this.viewOf(parent.handler)
         : this.viewOfSub(parent.parent, parent.entry);
     if (parentView === undefined) return undefined;
+    // Nothing of its own: it is the same for all of them, and not worth an entry.
+    const isPlain = entry.args === undefined && entry.field === undefined && entry.selected === undefined;
+    if (isPlain && this.#plainSub !== undefined && Object.is(this.#plainSub.value, parentView.value)) {
+      return this.#plainSub;
+    }
     const view = this.#guard(`${parent.id}/${entry.id}`, () => {
       if (entry.selected !== undefined) return { value: undefined, digest: entry.selected };
       const value = entry.field === undefined ? parentView.value : valueAt(this.object, parsePath(entry.field));
@@ -126,7 +131,7 @@ export class Snapshot {
       }
       return this.#plainSub;
     });
-    if (view === undefined) return undefined;
+    if (view === undefined || isPlain) return view;
     this.#subViews ??= new WeakMap();
     this.#subViews.set(entry, view);
     return view;

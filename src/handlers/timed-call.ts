@@ -49,11 +49,21 @@ export class TimedCall {
   }
 
   /**
-   * Runs user code to its end or its timeout, whichever is first. Never rejects. What the code does after the timeout
-   * has no effect on the result, and a rejection then is not unhandled.
+   * Runs user code to its end or its timeout, whichever is first; answers at once where a plain function has returned by
+   * then. Never rejects or throws. What the code does after the timeout has no effect on the result, and a rejection then
+   * is not unhandled.
    */
-  run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): Promise<CallResult> {
-    if (timeoutMs === undefined || !Number.isFinite(timeoutMs)) return this.#end(fn);
+  run(fn: () => Promise<void> | void, timeoutMs: number | undefined, clock: Clock): CallResult | Promise<CallResult> {
+    let returned: Promise<void> | void;
+    try {
+      returned = fn();
+    } catch (error) {
+      return this.#failure(error);
+    }
+    // There is nothing to wait for in the end of a plain function.
+    if (returned === undefined) return OK;
+    const ended = this.#end(returned);
+    if (timeoutMs === undefined || !Number.isFinite(timeoutMs)) return ended;
     return new Promise((resolve) => {
       this.#cancelTimeout = clock.after(timeoutMs, () => {
         const error = new TemporaryError(`Cannot finish "${this.#id}": no result after ${timeoutMs} ms`);
@@ -61,22 +71,24 @@ export class TimedCall {
         resolve({ ok: false, error, aborted: false });
         this.abort(error);
       });
-      this.#end(fn).then((result) => {
+      ended.then((result) => {
         this.#cancelTimeout();
         resolve(result);
       });
     });
   }
 
-  async #end(fn: () => Promise<void> | void): Promise<CallResult> {
+  async #end(returned: Promise<void>): Promise<CallResult> {
     try {
-      const returned = fn();
-      // There is nothing to wait for in the end of a plain function.
-      if (returned !== undefined) await returned;
+      await returned;
       return OK;
     } catch (error) {
-      return { ok: false, error, aborted: this.aborted };
+      return this.#failure(error);
     }
+  }
+
+  #failure(error: unknown): CallResult {
+    return { ok: false, error, aborted: this.aborted };
   }
 }
 

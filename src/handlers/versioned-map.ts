@@ -21,7 +21,7 @@ export class VersionedMap<V> {
   #table: Map<string, V> | undefined;
   /** The neighbour that is nearer to the table, and how this version differs from it. */
   #from: VersionedMap<V> | undefined;
-  #changes: Changes<V> = [];
+  #changes: Change<V> | undefined;
 
   /** The table is taken over: nobody else may change it. */
   constructor(table: Map<string, V>) {
@@ -44,10 +44,16 @@ export class VersionedMap<V> {
   with(changes: Changes<V>): VersionedMap<V> {
     if (changes.length === 0) return this;
     const table = this.#entries();
-    const undo = applyTo(table, changes);
-    const next = new VersionedMap(table);
-    this.#follow(next, undo);
-    return next;
+    let undo: Change<V> | undefined;
+    for (const [key, value] of changes) undo = { key, value: exchange(table, key, value), next: undo };
+    return this.#follow(new VersionedMap(table), undo);
+  }
+
+  /** `with` a single change. */
+  set(key: string, value: V | undefined): VersionedMap<V> {
+    const table = this.#entries();
+    const undo = { key, value: exchange(table, key, value), next: undefined };
+    return this.#follow(new VersionedMap(table), undo);
   }
 
   #entries(): Map<string, V> {
@@ -64,28 +70,38 @@ export class VersionedMap<V> {
     }
     const table = owner.#table ?? new Map<string, V>();
     for (const version of way.reverse()) {
-      owner.#follow(version, applyTo(table, version.#changes));
+      let undo: Change<V> | undefined;
+      for (let change = version.#changes; change !== undefined; change = change.next) {
+        undo = { key: change.key, value: exchange(table, change.key, change.value), next: undo };
+      }
+      owner.#follow(version, undo);
       version.#table = table;
       version.#from = undefined;
-      version.#changes = [];
+      version.#changes = undefined;
       owner = version;
     }
     return table;
   }
 
-  #follow(from: VersionedMap<V>, changes: Changes<V>): void {
+  #follow(from: VersionedMap<V>, changes: Change<V> | undefined): VersionedMap<V> {
     this.#table = undefined;
     this.#from = from;
     this.#changes = changes;
+    return from;
   }
 }
 
-/** Changes a table in place and returns what undoes it. */
-function applyTo<V>(table: Map<string, V>, changes: Changes<V>): Changes<V> {
-  return changes.map(([key, value]) => {
-    const before = table.get(key);
-    if (value === undefined) table.delete(key);
-    else table.set(key, value);
-    return [key, before];
-  });
+/** How a version differs from another, key by key: of the many versions that are made, nearly all differ in one. */
+interface Change<V> {
+  readonly key: string;
+  readonly value: V | undefined;
+  readonly next: Change<V> | undefined;
+}
+
+/** Changes a table in place and returns what was there before. */
+function exchange<V>(table: Map<string, V>, key: string, value: V | undefined): V | undefined {
+  const before = table.get(key);
+  if (value === undefined) table.delete(key);
+  else table.set(key, value);
+  return before;
 }
