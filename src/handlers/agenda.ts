@@ -2,7 +2,8 @@ import { Heap } from '../queue/heap.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { DueJobs } from './due-jobs.ts';
 import { isBarred, isDone, isPlannedAt, type Job } from './jobs.ts';
-import { type HandlerRecord, subRecordId, type Wait } from './record.ts';
+import { planTable } from './plan-table.ts';
+import type { HandlerRecord, Wait } from './record.ts';
 import type { Handler } from './registry.ts';
 import { retirementTurn } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -47,7 +48,7 @@ export class Agenda {
   readonly #due = new DueJobs(byTurn);
   readonly #waiting = new Heap<Waiting>(byTime);
   /** To be retired once the subs that they had registered themselves are. */
-  readonly #blocked = new Map<string, Job>();
+  #blocked: Map<string, Job> | undefined;
   /** To be called once nothing else is left. */
   #last: Job[] = [];
   #held: Job[] = [];
@@ -100,9 +101,9 @@ export class Agenda {
   /** A sub was retired: so may its parent be, if that was the last one. */
   retired(id: string, doc: DocumentVersion): void {
     const parentId = id.slice(0, id.lastIndexOf('/'));
-    const job = this.#blocked.get(parentId);
+    const job = this.#blocked?.get(parentId);
     if (job === undefined || doc.isRetiringBelow(parentId)) return;
-    this.#blocked.delete(parentId);
+    this.#blocked?.delete(parentId);
     this.#add(job, doc);
     this.#count(job, -1);
   }
@@ -110,10 +111,13 @@ export class Agenda {
   /** Takes in the subs of a parent that has become planned on this state, and all below those that are planned, too. */
   addSubs(parent: Job, doc: DocumentVersion): void {
     const { handler } = parent;
-    for (const [place, entry] of (doc.record(parent.id)?.plan ?? []).entries()) {
-      const digest = this.snapshot.viewOfSub(parent, entry)?.digest;
-      if (digest === undefined) continue;
-      const id = subRecordId(parent.id, entry.id);
+    const plan = doc.record(parent.id)?.plan;
+    if (plan === undefined) return;
+    const { ids } = planTable(plan, parent.id);
+    for (let place = 0; place < plan.length; place++) {
+      const [entry, id] = [plan[place], ids[place]];
+      const digest = entry && this.snapshot.viewOfSub(parent, entry)?.digest;
+      if (entry === undefined || id === undefined || digest === undefined) continue;
       const job = { id, handler, entry, parent, retires: false, digest, at: turnOf(doc, id), place };
       this.#add(job, doc);
       if (isPlannedAt(doc.record(id), digest)) this.addSubs(job, doc);
@@ -122,6 +126,7 @@ export class Agenda {
 
   /** A pass begins: what was called in the last one may be called again. */
   begin(): void {
+    if (this.#held.length === 0) return;
     for (const job of this.#held) this.#due.push(job);
     this.#held = [];
   }
@@ -178,10 +183,15 @@ export class Agenda {
       this.#due.pop(job);
       if (wakeClockMs === undefined) this.#count(job, -1);
       else if (wakeClockMs > nowMs) this.#waiting.push({ job, wakeClockMs });
-      else if (isBlocked) this.#blocked.set(job.id, job);
+      else if (isBlocked) this.#block(job);
       else this.#held.push(job);
     }
     return undefined;
+  }
+
+  #block(job: Job): void {
+    this.#blocked ??= new Map();
+    this.#blocked.set(job.id, job);
   }
 
   /** Whether something is due that was not admitted. Known after `next` found nothing. */
@@ -201,6 +211,7 @@ export class Agenda {
 
   /** Whether a job that was called in this pass has to be called in the next one. Known after `next` found nothing. */
   hasHeld(doc: DocumentVersion): boolean {
+    if (this.#held.length === 0) return false;
     // Beside others, one may have ended since it was put aside.
     const [held, done] = [this.#held, [] as Job[]];
     this.#held = held.filter((job) => this.#wakeOfJob(job, doc) !== undefined || done.push(job) === 0);
@@ -260,6 +271,7 @@ function byTurn(a: Job, b: Job): number {
 function turnOf(doc: DocumentVersion, id: string, ifAbsent = 0): number {
   const record = doc.record(id);
   let at = record?.at ?? ifAbsent;
-  for (const entry of record?.plan ?? []) at = Math.min(at, turnOf(doc, subRecordId(id, entry.id), at));
+  if (record?.plan === undefined) return at;
+  for (const subId of planTable(record.plan, id).ids) at = Math.min(at, turnOf(doc, subId, at));
   return at;
 }

@@ -1,33 +1,35 @@
 /** Calls of one pass that are going on. */
 export class CallSet {
-  readonly #calls = new Set<Promise<void>>();
+  #calls: Set<Promise<void>> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
   get size(): number {
-    return this.#calls.size;
+    return this.#calls?.size ?? 0;
   }
 
   /** Takes a call that was made; what it rejects with, `one` throws. */
   add(call: Promise<void>): void {
+    this.#calls ??= new Set();
+    const calls = this.#calls;
     const end: Promise<void> = call
       .catch((error: unknown) => {
         this.#failure ??= { error };
       })
       .then(() => {
-        this.#calls.delete(end);
+        calls.delete(end);
       });
-    this.#calls.add(end);
+    calls.add(end);
   }
 
   /** Resolves once one of them has ended. */
   async one(): Promise<void> {
-    await Promise.race(this.#calls);
+    await Promise.race(this.#calls ?? []);
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   /** Resolves once all of them have; what one of them has rejected with, it throws then. */
   async all(): Promise<void> {
-    await Promise.all(this.#calls);
+    await Promise.all(this.#calls ?? []);
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 }

@@ -1,3 +1,5 @@
+import type { Claims, Opening, Success } from './document-step.ts';
+import { planTable } from './plan-table.ts';
 import { isPlannedOtherwise, isSamePlan, retired, withTried } from './planned-record.ts';
 import {
   type Attempt,
@@ -187,8 +189,10 @@ export class DocumentVersion implements Tables {
     const isSame = parent.plan !== undefined && isSamePlan(parent.plan, plan);
     if (!isSame) this.#leaveAll(parentId, parent.plan ?? [], plan, canRetire, changes);
     let before: ReadonlyMap<string, PlanEntry> | undefined;
-    for (const entry of plan) {
-      const id = subRecordId(parentId, entry.id);
+    const kept = isSame && parent.plan !== undefined ? parent.plan : plan;
+    for (const [place, id] of planTable(kept, parentId).ids.entries()) {
+      const entry = kept[place];
+      if (entry === undefined) continue;
       const known = this.record(id);
       if (known === undefined) {
         changes.push([id, { attempt: null, done: null, at: tick, episode: 0 }]);
@@ -375,25 +379,4 @@ export function versionOf(document: ProgressDocument): DocumentVersion {
 
 function freshAttempt(digest: string): Attempt {
   return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
-}
-
-/** Who is there for the records of an object. */
-export interface Claims {
-  readonly handlerIds: ReadonlySet<string>;
-  /** Of the handlers with a `retire` hook. */
-  readonly retiringIds: ReadonlySet<string>;
-}
-
-/** What is noted beside the end of an attempt that was a success. */
-export interface Success {
-  /** Of a sub: the args that it has succeeded with. Whatever it was opened with before is undone by that (A9'e). */
-  readonly tried: Tried | undefined;
-  /** The view that `old` may refer to from now on, if the handler has no plan now, nor had one before. */
-  readonly seen: { readonly view: unknown } | undefined;
-}
-
-/** What is noted beside an attempt that is opened. */
-export interface Opening {
-  readonly tried?: Tried | undefined;
-  readonly schema?: string | undefined;
 }

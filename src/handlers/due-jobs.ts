@@ -15,32 +15,29 @@ import type { Job } from './jobs.ts';
 export class DueJobs {
   readonly #compare: (a: Job, b: Job) => number;
   readonly #jobs: Heap<Job>;
-  readonly #aside = new Map<string, Heap<Job>>();
-  readonly #closed = new Set<string>();
+  /** None until a job is put aside. */
+  #aside: Map<string, Heap<Job>> | undefined;
+  #closed: Set<string> | undefined;
 
   constructor(compare: (a: Job, b: Job) => number) {
     this.#compare = compare;
     this.#jobs = new Heap(compare);
   }
 
-  /** Some jobs are not looked at. */
-  get hasClosed(): boolean {
-    return this.#closed.size > 0;
-  }
-
   push(job: Job): void {
-    (this.#aside.get(job.handler.id) ?? this.#jobs).push(job);
+    (this.#aside?.get(job.handler.id) ?? this.#jobs).push(job);
   }
 
   /** The job whose turn it is among those that are looked at. */
   peek(): Job | undefined {
     let job = this.#jobs.peek();
-    for (; job !== undefined && this.#closed.has(job.handler.id); job = this.#jobs.peek()) {
+    for (; job !== undefined && this.#closed?.has(job.handler.id) === true; job = this.#jobs.peek()) {
       this.#jobs.pop();
       this.#asideOf(job).push(job);
     }
+    if (this.#aside === undefined) return job;
     for (const [id, heap] of this.#aside) {
-      const first = this.#closed.has(id) ? undefined : heap.peek();
+      const first = this.#closed?.has(id) === true ? undefined : heap.peek();
       if (first !== undefined && (job === undefined || this.#compare(first, job) < 0)) job = first;
     }
     return job;
@@ -48,21 +45,23 @@ export class DueJobs {
 
   /** Takes out what `peek` has just answered. */
   pop(job: Job): void {
-    const heap = this.#aside.get(job.handler.id);
+    const heap = this.#aside?.get(job.handler.id);
     if (heap?.peek() === job) heap.pop();
     else this.#jobs.pop();
   }
 
   /** Does not look at the jobs of this handler until `reopen`. */
   close(handlerId: string): void {
+    this.#closed ??= new Set();
     this.#closed.add(handlerId);
   }
 
   reopen(): void {
-    this.#closed.clear();
+    this.#closed?.clear();
   }
 
   #asideOf({ handler }: Job): Heap<Job> {
+    this.#aside ??= new Map();
     let heap = this.#aside.get(handler.id);
     if (heap === undefined) {
       heap = new Heap(this.#compare);

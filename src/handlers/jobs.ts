@@ -1,6 +1,7 @@
 import type { DocumentVersion } from './document-version.ts';
 import type { Parent } from './parent.ts';
-import { type HandlerRecord, isSettled, type PlanEntry, subRecordId } from './record.ts';
+import { planTable } from './plan-table.ts';
+import { type HandlerRecord, isSettled, type PlanEntry } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { View } from './view.ts';
@@ -34,7 +35,11 @@ export function isPlanned(job: Job, doc: DocumentVersion): boolean {
   const { entry, parent } = job;
   if (entry === undefined || parent === undefined) return true;
   const record = doc.record(parent.id);
-  return isPlannedAt(record, parent.digest) && entryIn(record?.plan, entry.id) !== undefined && isPlanned(parent, doc);
+  return (
+    isPlannedAt(record, parent.digest) &&
+    entryIn(parent.id, record?.plan, entry.id) !== undefined &&
+    isPlanned(parent, doc)
+  );
 }
 
 /** A job whose record says that there is nothing left to do. */
@@ -89,25 +94,28 @@ function isSameInput(job: Job, other: Snapshot): boolean {
  * is looked at as a whole each time.
  */
 export function isComplete(parent: Parent, doc: DocumentVersion, snapshot: Snapshot): boolean {
-  const plan = doc.record(parent.id)?.plan ?? [];
-  const isLong = plan.length > SHORT_PLAN;
-  const start = isLong ? (unsettled.get(plan) ?? 0) : 0;
+  const plan = doc.record(parent.id)?.plan;
+  if (plan === undefined) return true;
+  const table = planTable(plan, parent.id);
+  const { unsettled: start, ids } = table;
   for (let step = 0; step < plan.length; step++) {
     const place = (start + step) % plan.length;
-    const entry = plan[place];
-    if (entry === undefined || !isCompleteSub(parent, entry, doc, snapshot)) {
-      if (isLong) unsettled.set(plan, place);
+    const [entry, id] = [plan[place], ids[place]];
+    if (entry === undefined || id === undefined || !isCompleteSub(parent, entry, id, doc, snapshot)) {
+      table.unsettled = place;
       return false;
     }
   }
   return true;
 }
 
-/** Where in a plan a sub was found that was not settled. Of some state and document: where to look, not what is so. */
-const unsettled = new WeakMap<readonly PlanEntry[], number>();
-
-function isCompleteSub(parent: Parent, entry: PlanEntry, doc: DocumentVersion, snapshot: Snapshot): boolean {
-  const id = subRecordId(parent.id, entry.id);
+function isCompleteSub(
+  parent: Parent,
+  entry: PlanEntry,
+  id: string,
+  doc: DocumentVersion,
+  snapshot: Snapshot,
+): boolean {
   const record = doc.record(id);
   const view = snapshot.viewOfSub(parent, entry);
   if (view === undefined || !isSettled(record, view.digest)) return false;
@@ -116,18 +124,11 @@ function isCompleteSub(parent: Parent, entry: PlanEntry, doc: DocumentVersion, s
 }
 
 /** The sub of this id in a plan. Asked before every call of a sub, so a plan is looked through once. */
-export function entryIn(plan: readonly PlanEntry[] | undefined, subId: string): PlanEntry | undefined {
+export function entryIn(
+  parentId: string,
+  plan: readonly PlanEntry[] | undefined,
+  subId: string,
+): PlanEntry | undefined {
   if (plan === undefined) return undefined;
-  if (plan.length <= SHORT_PLAN) return plan.find(({ id }) => id === subId);
-  let entries = entriesOf.get(plan);
-  if (entries === undefined) {
-    entries = new Map(plan.map((entry) => [entry.id, entry]));
-    entriesOf.set(plan, entries);
-  }
-  return entries.get(subId);
+  return planTable(plan, parentId).entryOf(plan, subId);
 }
-
-/** A plan that is looked through as fast as a table of it is made. */
-const SHORT_PLAN = 8;
-
-const entriesOf = new WeakMap<readonly PlanEntry[], ReadonlyMap<string, PlanEntry>>();

@@ -31,7 +31,7 @@ export function retirementTurn(
       // Who is not called for this change plans nothing for it (A20').
       return parent.entry === undefined && isBarred(handler, doc, snapshot) ? { parent } : undefined;
     }
-    const entry = record?.attempt?.state === 'ok' ? entryIn(record.plan, subId) : undefined;
+    const entry = record?.attempt?.state === 'ok' ? entryIn(parent.id, record.plan, subId) : undefined;
     const view = entry && snapshot.viewOfSub(parent, entry);
     if (view === undefined) break;
     parent = { ...steps, id: subRecordId(parent.id, subId), entry, parent, digest: view.digest };

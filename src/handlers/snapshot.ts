@@ -96,7 +96,11 @@ export class Snapshot {
 
   /** What a handler sees; `undefined` if the object is not for it. */
   viewOf(handler: Viewed): View | undefined {
-    if (this.#views.has(handler.id)) return this.#views.get(handler.id);
+    const known = this.#views.get(handler.id);
+    return known !== undefined || this.#views.has(handler.id) ? known : this.#lookFor(handler);
+  }
+
+  #lookFor(handler: Viewed): View | undefined {
     const view = this.#guard(handler.id, () => digested(this.#makeView(handler), handler, this.#rules.process));
     this.#views.set(handler.id, view);
     return view;
@@ -122,7 +126,15 @@ export class Snapshot {
     if (isPlain && this.#plainSub !== undefined && Object.is(this.#plainSub.value, parentView.value)) {
       return this.#plainSub;
     }
-    const view = this.#guard(`${parent.id}/${entry.id}`, () => {
+    const view = this.#lookForSub(parent, entry, parentView);
+    if (view === undefined || isPlain) return view;
+    this.#subViews ??= new WeakMap();
+    this.#subViews.set(entry, view);
+    return view;
+  }
+
+  #lookForSub(parent: Parent, entry: PlanEntry, parentView: View): View | undefined {
+    return this.#guard(`${parent.id}/${entry.id}`, () => {
       if (entry.selected !== undefined) return { value: undefined, digest: entry.selected };
       const value = entry.field === undefined ? parentView.value : valueAt(this.object, parsePath(entry.field));
       if (entry.args !== undefined) return { value, digest: digestOfSub(value, entry.args) };
@@ -131,10 +143,6 @@ export class Snapshot {
       }
       return this.#plainSub;
     });
-    if (view === undefined || isPlain) return view;
-    this.#subViews ??= new WeakMap();
-    this.#subViews.set(entry, view);
-    return view;
   }
 
   /** What a default view by other rules, of an earlier state, is by the present ones; `undefined` if that cannot be told. */
