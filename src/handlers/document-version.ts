@@ -8,7 +8,6 @@ import {
   type ProgressDocument,
   type Retirement,
   subRecordId,
-  type Tried,
 } from './record.ts';
 import {
   type Base,
