@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/open-store.ts';
+import { ClosedError } from '../../../src/types/errors.ts';
+import type { Store } from '../../../src/types/store.ts';
+
+/** What a call has failed with, at once or later. */
+async function failureOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+const CALLS: readonly (readonly [string, (store: Store<number, string>) => unknown])[] = [
+  ['acquire a lock', (store) => store.acquireLock('x', { ttlMs: 1000 })],
+  ['acquire a lock', (store) => store.tryLock('x', { ttlMs: 1000 })],
+  ['campaign', (store) => store.campaign('x', 1, { ttlMs: 1000 })],
+  ['read the leader', (store) => store.leader('x')],
+  ['observe an election', (store) => store.observe('x')[Symbol.asyncIterator]().next()],
+  ['resume a lock', (store) => store.resumeLock({} as never)],
+  ['resume a leadership', (store) => store.resumeLeadership({} as never)],
+];
+
+describe('locks and elections of what was closed', () => {
+  it.each(CALLS)('are refused by the name of what was asked: %s (%#)', async (action, call) => {
+    const store = await openStore<number>();
+    const view = store.prefix('a/');
+    await view.close();
+    expect(await failureOf(() => call(view))).toEqual(new ClosedError(action));
+    await store.close();
+    expect(await failureOf(() => call(store))).toEqual(new ClosedError(action));
+  });
+});
