@@ -61,14 +61,15 @@ const KEPT: ReadonlySet<Step['do']> = new Set(['edit', 'delete', 'recreate', 're
 
 /**
  * Attempts do not run out, and who may miss an input by coming too late writes nothing into the object: handlers of creations
- * and updates, and subs that are not in every plan.
+ * and updates, and subs that are not in every plan or do not write by each of them.
  */
 function withoutEnds(plan: HandlerPlan): HandlerPlan {
   const retries = Number.POSITIVE_INFINITY;
   const isTimely = plan.kind === 'change' && !plan.onlyLabelled;
   const calm = <W extends HandlerPlan['writes']>(writes: W) =>
     isTimely && writes !== undefined ? { ...writes, onFailure: false } : undefined;
-  const isAlways = (id: string) => plan.subs?.every((subs) => subs.some((sub) => sub.id === id)) === true;
+  const isAlways = (id: string) =>
+    plan.subs?.every((subs) => subs.some((sub) => sub.id === id && sub.writes !== undefined)) === true;
   const calmSub = (sub: SubPlan): SubPlan => ({
     ...sub,
     retries,
