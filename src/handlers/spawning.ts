@@ -54,6 +54,12 @@ export class Spawning {
     else if (newest !== undefined) this.#see(this.#open(name, newest), newest);
   }
 
+  /** Whether `turn` would make a call for an object now. */
+  isDue(name: string): boolean {
+    const object = this.#objects.get(name);
+    return object?.spawns.some((spawn) => this.#isDue(object, spawn)) === true;
+  }
+
   /** Makes the calls that are due for an object. To be called when no other call for it is going on. */
   async turn(state: ObjectState): Promise<void> {
     const object = this.#objects.get(state.name);
