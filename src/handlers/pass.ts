@@ -83,8 +83,8 @@ export class Pass {
     }
     while (!this.#deps.stopping.aborted && this.#isAlive()) {
       const job = this.#firstOn(this.#snapshot, this.#admit);
-      if (job === undefined && this.#calls.size === 0) break;
-      if (job === undefined || !this.#hasRoom(job)) {
+      if (job === undefined) {
+        if (this.#calls.size === 0) break;
         await this.#settleOne();
         continue;
       }
@@ -103,7 +103,7 @@ export class Pass {
       }
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
-    if (this.#calls.size > 0) await this.#calls.all();
+    if (!this.#calls.isClear) await this.#calls.all();
     if (this.#memory.outcomes.length > 0) await commit(this.#deps, this.#state, this.#memory, undefined);
     if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
     return this.#next();
@@ -111,7 +111,7 @@ export class Pass {
 
   /** Whether a job may be called now, beside those that are. */
   #hasRoom(job: Job): boolean {
-    return this.#calls.size < (this.#isAlone(job) ? 1 : this.#deps.parallel);
+    return this.#calls.size === 0 || this.#calls.size < (this.#isAlone(job) ? 1 : this.#deps.parallel);
   }
 
   /** Calls to rebuild are made alone, and serve all subs; so are those of a deletion (A10'b). */
@@ -347,8 +347,9 @@ export class Pass {
     return this.#agendaOf(snapshot).next(this.#doc(), this.#deps.clock.now(), this.#ran, admit);
   }
 
-  readonly #admit: Admit = ({ handler }) =>
-    this.#isBarred() ? 'object' : this.#deps.admission.ask(this.#state.name, handler);
+  /** Without room nothing is asked for, since what is granted is kept from others (A46'). */
+  readonly #admit: Admit = (job) =>
+    this.#isBarred() || !this.#hasRoom(job) ? 'object' : this.#deps.admission.ask(this.#state.name, job.handler);
 
   /** No call begins for this object now: the controller pauses, or its breaker is open. */
   #isBarred(): boolean {

@@ -123,6 +123,33 @@ describe("daemons (A23')", () => {
     await life.stop();
   });
 
+  it('one that was abandoned and never ends is not waited for at the stop either', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    let calls = 0;
+    const life = await world.start(
+      (controller) =>
+        controller.on('daemon', { id: 'd', when: ({ spec }) => spec?.n !== 0, cancellationTimeoutMs: 1000 }, (ctx) => {
+          // The first one does not mind its signal.
+          if (++calls === 1) return new Promise(() => {});
+          return new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve()));
+        }),
+      { drainMs: 60_000 },
+    );
+    world.source.put('o', { spec: { n: 0 } });
+    await world.clock.advance(2000);
+    world.source.put('o', { spec: { n: 1 } });
+    await world.clock.advance(10);
+    expect([calls, life.stats().daemons, life.stats().daemonsAbandoned]).toEqual([2, 1, 1]);
+    let isDone = false;
+    life.done.then(() => {
+      isDone = true;
+    });
+    life.abort();
+    await world.clock.advance(1);
+    expect([isDone, life.stats().daemons, world.clock.pending]).toEqual([true, 0, 0]);
+  });
+
   it('on a source without finalizers, nothing is written and they are just aborted', async () => {
     const world = createWorld();
     const { log, register } = daemon(world, {});

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ProgressStore } from '../../../src/handlers/progress.ts';
 import { BackendError } from '../../../src/types/errors.ts';
 import type { ObjectSource } from '../../../src/types/source.ts';
-import { createWorld, sleep, type Thing, type World } from './harness.ts';
+import { createWorld, type Life, sleep, type Thing, type World } from './harness.ts';
 
 const never = (): Promise<void> => new Promise(() => {});
 
@@ -204,4 +204,68 @@ it('the error of a pass is told of, and so is that of the timers after it', asyn
     ['Cannot work on an object', { name: 'o', error: { message: 'Cannot read: no store' } }],
   ]);
   await life.stop();
+});
+
+describe.each(LIMITS)("with parallel, %s is kept only for a call that there is room for (A46')", (_what, one, all) => {
+  it('beside as many calls as there may be', async () => {
+    const world = createWorld();
+    const at: Record<string, number> = {};
+    const isFull = ({ spec }: Thing): boolean => spec?.isFull === true;
+    const life = await world.start(
+      (controller) => {
+        for (const id of ['a', 'b']) {
+          controller.on('change', { id, when: isFull }, () => sleep(world.clock, 10_000));
+        }
+        controller.on('change', { id: 'h', ...one }, ({ name }) => {
+          at[name] = world.clock.now();
+        });
+      },
+      { parallel: 2, ...all },
+    );
+    world.source.put('full', { spec: { isFull: true } });
+    await world.clock.advance(1000);
+    world.source.put('next', {});
+    await world.clock.advance(5000);
+    expect(at.next).toBeLessThan(1500);
+    await life.settle();
+    expect(at.full).toBeGreaterThanOrEqual(10_000);
+    await life.stop();
+  });
+
+  it('and that is to be made alone, not while others go on', async () => {
+    const world = createWorld();
+    const at: Record<string, number> = {};
+    let fails = true;
+    const start = (): Promise<Life> =>
+      world.start(
+        (controller) => {
+          controller.on('change', { id: 'a', when: ({ spec }) => spec?.isSlow === true }, async () => {
+            if (fails) throw new Error('not yet');
+            await sleep(world.clock, 10_000);
+          });
+          controller.on('change', { id: 'p', ...one }, (ctx) => {
+            at[ctx.name] = world.clock.now();
+            ctx.sub('s', {}, () => {
+              if (fails) throw new Error('not yet');
+            });
+          });
+        },
+        { parallel: 2, progress: world.progress, ...all },
+      );
+    world.source.put('slow', { spec: { isSlow: true } });
+    const first = await start();
+    await world.clock.advance(1000);
+    await first.stop();
+    fails = false;
+    // The sub is due, and its parent has to be called for it.
+    const beginMs = world.clock.now();
+    const second = await start();
+    await world.clock.advance(1000);
+    world.source.put('next', {});
+    await world.clock.advance(5000);
+    expect(at.next).toBeLessThan(beginMs + 1500);
+    await second.settle();
+    expect(at.slow).toBeGreaterThanOrEqual(beginMs + 10_000);
+    await second.stop();
+  });
 });
