@@ -142,12 +142,13 @@ describe("daemons (A23')", () => {
     await world.clock.advance(10);
     expect([calls, life.stats().daemons, life.stats().daemonsAbandoned]).toEqual([2, 1, 1]);
     let isDone = false;
-    life.done.then(() => {
+    const done = life.done.then(() => {
       isDone = true;
     });
     life.abort();
     await world.clock.advance(1);
     expect([isDone, life.stats().daemons, world.clock.pending]).toEqual([true, 0, 0]);
+    await done;
   });
 
   it('on a source without finalizers, nothing is written and they are just aborted', async () => {
