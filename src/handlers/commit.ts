@@ -1,4 +1,5 @@
-import { ClosedError, InvariantError } from '../types/errors.ts';
+import { ClosedError } from '../types/errors.ts';
+import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { type DocumentVersion, emptyDocument, versionOf } from './document-version.ts';
 import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { hasToLand, landOwnWrites } from './land.ts';
@@ -7,9 +8,6 @@ import { type PassDeps, readObject } from './pass-deps.ts';
 import { triedOf } from './planned-record.ts';
 import { mayRetire } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** Conflicts in a row on one document before the pass gives up for a while. */
-const CONFLICTS_MAX = 16;
 
 /** What a pass wants to begin: a job on its state. */
 export interface Intent {
@@ -75,9 +73,7 @@ export async function commit(
     memory.isTidied = true;
     return carry ? 'carried' : 'superseded';
   }
-  throw new InvariantError(
-    `the progress of "${state.name}" met ${CONFLICTS_MAX} conflicts in a row; is its store shared?`,
-  );
+  throw tooManyConflicts('write progress', `the progress of ${JSON.stringify(state.name)}`);
 }
 
 /** One attempt to write. `false` is a conflict, with everything read anew. */

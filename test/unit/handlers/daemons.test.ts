@@ -322,6 +322,25 @@ describe("patches of daemons (A23')", () => {
     await life.stop();
   });
 
+  it('are no change for its own idleMs', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    const calls: number[] = [];
+    const life = await world.start((controller) =>
+      controller.on('daemon', { id: 'd', idleMs: 1000 }, async (ctx) => {
+        calls.push(world.clock.now());
+        await ctx.patch({ spec: { own: calls.length } });
+        throw new TemporaryError('again', { delayMs: 10 });
+      }),
+    );
+    await world.clock.advance(1035);
+    expect(calls).toEqual([1000, 1010, 1020, 1030]);
+    world.source.put('o', { spec: { n: 2 } });
+    await world.clock.advance(990);
+    expect(calls.length).toBe(4);
+    await life.stop();
+  });
+
   it('are refused after the signal, after the end, and where they do not fit; a rejection is logged', async () => {
     const world = createWorld();
     const warnings: unknown[] = [];
