@@ -25,7 +25,8 @@ export const BATCH_MAX = 256;
 const STALE_READ_DELAY_MS = 1000;
 
 /**
- * One pass over one object: calls what is due on one frozen state, one after the other, each at most once (A2').
+ * One pass over one object: calls what is due on one frozen state, each at most once (A2'), one after the other. With
+ * `parallel` it goes on while calls do, whose outcomes are pending once they have ended (A10'b); that is not drawn.
  *
  * ```text
  *   newest state S --> due jobs on S, by turn --> still wanted? --> commit [last outcome + intent] --> call --+
