@@ -151,6 +151,35 @@ describe("daemons (A23')", () => {
     await done;
   });
 
+  it('the late end of one that was abandoned does not count for the one after it', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    let calls = 0;
+    const life = await world.start(
+      (controller) =>
+        controller.on('daemon', { id: 'd', when: ({ spec }) => spec?.n !== 0, cancellationTimeoutMs: 1000 }, (ctx) =>
+          ++calls === 1
+            ? sleep(world.clock, 3000)
+            : new Promise((resolve) => ctx.signal.addEventListener('abort', () => world.clock.after(500, resolve))),
+        ),
+      { drainMs: 60_000 },
+    );
+    world.source.put('o', { spec: { n: 0 } });
+    await world.clock.advance(2000);
+    world.source.put('o', { spec: { n: 1 } });
+    await world.clock.advance(2000);
+    let isDone = false;
+    const done = life.done.then(() => {
+      isDone = true;
+    });
+    life.abort();
+    await world.clock.advance(400);
+    expect([calls, isDone]).toEqual([2, false]);
+    await world.clock.advance(100);
+    expect(isDone).toBe(true);
+    await done;
+  });
+
   it('on a source without finalizers, nothing is written and they are just aborted', async () => {
     const world = createWorld();
     const { log, register } = daemon(world, {});
