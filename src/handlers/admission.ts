@@ -37,10 +37,12 @@ interface Seat {
  * Says when calls may begin: `concurrency` of their handler, the rate of the controller (A31', A32'), and its pause (A35').
  *
  * ```text
- *   pass begins: enter --> ask(job) --granted--> [intent is written] --> start --> call --> finish
+ *   pass begins: enter --> ask(name, handler) --granted--> [intent is written] --> start --> call --> finish
  *                           |   place of the handler first, then a token; what is granted is kept until `start`
  *                           +--handler: the next due job is asked for;  object: none is
- *   pass ends:   review, ask for what is due then, leave: who is not granted anything rests in line and is woken
+ *   pass ends:   review, ask for what is due then
+ *   turn of timers and daemons, if one is due: away, what is kept is given back
+ *   turn ends:   rest: who is not granted anything is woken in line;  comeBack: at once;  failed: leave
  * ```
  *
  * - A place is asked for before a token, so nobody sits on a token while waiting for a place. Who has a place and waits for a
@@ -117,6 +119,30 @@ export class Admission {
   /** The pass is about to end: what is asked for from now on is what the object waits for. */
   review(name: string): void {
     this.#seats.get(name)?.asked.clear();
+  }
+
+  /**
+   * A call is about to begin that the object waits for, and that is none of this: what is kept goes to others, since it may
+   * never end. The object keeps its place in every line (A44').
+   */
+  away(name: string): void {
+    for (const line of this.#seats.get(name)?.lines ?? []) line.away(name);
+    this.#rate?.arm();
+  }
+
+  /** Whether the object has lost its turn in a line so often that it should not be `away` before it has had it (A44'). */
+  isOverdue(name: string): boolean {
+    const seat = this.#seats.get(name);
+    return seat !== undefined && [...seat.asked].some((line) => line.isOverdue(name));
+  }
+
+  /** The object has nothing to do before its next pass, which is at once: before others, if something is kept for it (A45'). */
+  comeBack(name: string): void {
+    for (const line of this.#seats.get(name)?.lines ?? []) {
+      if (line.isKeptFor(name)) this.#wake(name);
+      else line.rest(name);
+    }
+    this.#rate?.arm();
   }
 
   /** The pass has ended. The object rests where it has asked since the `review`, and leaves all other lines. */

@@ -7,7 +7,12 @@ export class CallSet {
     return this.#calls?.size ?? 0;
   }
 
-  /** Takes a call that was made; what it rejects with, `one` throws. */
+  /** Nothing is going on, and nothing has failed: there is no need to wait for `all`. */
+  get isClear(): boolean {
+    return this.size === 0 && this.#failure === undefined;
+  }
+
+  /** Takes a call that was made; what it rejects with, `one` and `all` throw, then or later. */
   add(call: Promise<void>): void {
     this.#calls ??= new Set();
     const calls = this.#calls;

@@ -1,4 +1,5 @@
-import { ClosedError, InvariantError } from '../types/errors.ts';
+import { ClosedError } from '../types/errors.ts';
+import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { hasToLand, landOwnWrites } from './land.ts';
@@ -7,9 +8,6 @@ import { type PassDeps, readObject } from './pass-deps.ts';
 import { triedOf } from './planned-record.ts';
 import { mayRetire } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
-
-/** Conflicts in a row on one document before the pass gives up for a while. */
-const CONFLICTS_MAX = 16;
 
 /** What a pass wants to begin: a job on its state. */
 export interface Intent {
@@ -73,9 +71,7 @@ async function commitByTurns(
     const isWritten = await write(deps, state, memory, draft);
     if (isWritten) return draft.result;
   }
-  throw new InvariantError(
-    `the progress of "${state.name}" met ${CONFLICTS_MAX} conflicts in a row; is its store shared?`,
-  );
+  throw tooManyConflicts('write progress', `the progress of ${JSON.stringify(state.name)}`);
 }
 
 /** What is to be written, and what is known once it is. */

@@ -37,7 +37,10 @@ export interface ControllerStats extends KindStats {
   readonly superseded: number;
   /** Lists after the first one. */
   readonly relists: number;
-  /** States on which a `when`, `select`, `view`, `priority` or digest threw. */
+  /**
+   * States on which a function of the user threw, or returned what it may not, once for each handler: `when`, functions for
+   * labels, annotations, `value`, `old` and `new`, `select`, `view`, index functions, `priority`; or a digest.
+   */
   readonly faults: number;
   /** Patches written into objects. */
   readonly patches: number;

@@ -16,7 +16,7 @@ import type { ControllerOptions } from './options.ts';
  * - Calls for one object never overlap, unless `parallel` says so, and all calls of a pass see one frozen state. Objects run
  *   in parallel.
  * - At least once: a crash between an effect and its record repeats the call, under the same `ctx.idempotencyKey`.
- * - Not promised: order among objects; a call for every state; that no other process calls the same handler.
+ * - Not promised: order among objects beyond that of `priority`; a call for every state; that no other process calls the same handler.
  */
 export interface Controller<T = unknown> extends IndexAccess {
   /**

@@ -38,15 +38,17 @@ export class IndexData implements ObjectIndex {
     return Object.freeze([...this.#byKey.keys()]);
   }
 
-  remove(name: string): void {
+  /** Whether the name had any entries. */
+  remove(name: string): boolean {
     const entries = this.#byName.get(name) ?? [];
-    this.#byName.delete(name);
+    const wasIn = this.#byName.delete(name);
     this.#entries -= entries.length;
     for (const [key] of entries) {
       const names = this.#byKey.get(key);
       names?.delete(name);
       if (names?.size === 0) this.#byKey.delete(key);
     }
+    return wasIn;
   }
 
   /** Adds the entries of a name that has none. */

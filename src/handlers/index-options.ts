@@ -6,7 +6,8 @@ export interface IndexOptions<T = unknown> extends FilterOptions<T> {
   readonly id: string;
   /**
    * Entries of all objects together, a whole number from 1 on. An object whose entries do not fit is left out with all of
-   * them, logged, and counted (`omitted`), and taken in when there is room, the first that was left out first. @default 1000000
+   * them, logged, and counted (`omitted`), and taken in when there is room, the first that was left out first; so is a new one while
+   * others wait. One that is in, and whose next state fits, stays in. @default 1000000
    */
   readonly entriesMax?: number;
 }

@@ -22,9 +22,16 @@ interface Index {
   /** What a user gets: it cannot be changed. */
   readonly view: ObjectIndex;
   /** Left out, the first one first. */
-  readonly omitted: Map<string, Entries>;
+  readonly omitted: Map<string, Omission>;
   /** Left out with more entries than there may ever be. */
   readonly tooLarge: Set<string>;
+}
+
+/** An object that waits for room. Its entries are made again when there is: kept, they would be what the bound is against. */
+interface Omission {
+  readonly snapshot: Snapshot;
+  /** Of its entries. */
+  readonly count: number;
 }
 
 /**
@@ -32,6 +39,15 @@ interface Index {
  *
  * A state is indexed in the same step in which it is accepted, so no call ever sees an index that is behind what the process
  * knows; and a list is taken in as one step, so no call is made before the first one is indexed.
+ *
+ * ```text
+ *   new state: none, or without entries ----------------> forgotten
+ *              of one that is in, and fits -------------> in
+ *              of one that waits -----------------------> in line, where it was           in  <--- the first in line,
+ *              of another, that fits, and nobody waits -> in                                       once it fits
+ *              of another ------------------------------> in line, at its end
+ *              more than there may ever be -------------> out, until its next state
+ * ```
  */
 export class Indexes {
   readonly #logger: Logger;
@@ -62,7 +78,7 @@ export class Indexes {
       entriesMax,
       data,
       view: viewOf(data),
-      omitted: new Map<string, Entries>(),
+      omitted: new Map<string, Omission>(),
       tooLarge: new Set<string>(),
     };
     // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
@@ -80,38 +96,61 @@ export class Indexes {
   observe(name: string, newest: Snapshot | undefined): void {
     for (const index of this.#indexes.values()) {
       const { data, omitted, tooLarge } = index;
-      data.remove(name);
-      omitted.delete(name);
-      tooLarge.delete(name);
-      if (newest?.isFor(index) === true) this.#take(index, newest);
-      this.#takeOmitted(index);
+      const wasIn = data.remove(name);
+      const entries = newest === undefined ? [] : askFor(index, newest);
+      if (newest !== undefined && entries.length > 0) {
+        this.#take(index, newest, entries, wasIn);
+      } else {
+        omitted.delete(name);
+        tooLarge.delete(name);
+      }
+      takeOmitted(index);
       data.omitted = omitted.size + tooLarge.size;
     }
   }
 
-  #take(index: Index, snapshot: Snapshot): void {
-    const { id, entriesMax, data, omitted, tooLarge } = index;
+  #take(
+    { id, entriesMax, data, omitted, tooLarge }: Index,
+    snapshot: Snapshot,
+    entries: Entries,
+    wasIn: boolean,
+  ): void {
     const { name, uid, resourceVersion } = snapshot;
-    const entries = snapshot.ask(id, () => entriesOf(index, snapshot));
-    if (entries === undefined) return;
-    // Those that wait came first.
-    if (omitted.size === 0 && data.entries + entries.length <= entriesMax) {
+    const count = entries.length;
+    const isWaiting = omitted.has(name);
+    const wasOut = tooLarge.delete(name) || isWaiting;
+    const isFree = data.entries + count <= entriesMax;
+    if (isFree && !isWaiting && (wasIn || omitted.size === 0)) {
       data.add(name, entries);
       return;
     }
-    if (entries.length === 0) return;
-    if (entries.length > entriesMax) tooLarge.add(name);
-    else omitted.set(name, entries);
+    if (count > entriesMax) {
+      omitted.delete(name);
+      tooLarge.add(name);
+    } else {
+      // Who waits already keeps its place.
+      omitted.set(name, { snapshot, count });
+    }
+    if (wasOut) return;
     this.#logger.warn(`Index "${id}" is full: an object is left out`, { name, uid, resourceVersion, entriesMax });
   }
+}
 
-  #takeOmitted({ entriesMax, data, omitted }: Index): void {
-    for (const [name, entries] of omitted) {
-      if (data.entries + entries.length > entriesMax) return;
-      omitted.delete(name);
-      data.add(name, entries);
-    }
+function takeOmitted(index: Index): void {
+  const { entriesMax, data, omitted, tooLarge } = index;
+  for (const [name, { snapshot, count }] of omitted) {
+    if (data.entries + count > entriesMax) return;
+    omitted.delete(name);
+    const entries = askFor(index, snapshot);
+    if (data.entries + entries.length <= entriesMax) data.add(name, entries);
+    // A function that is not pure: nobody else is to wait for what it says next.
+    else tooLarge.add(name);
   }
+}
+
+/** None for an object that is out of scope, or on which the function has a fault. */
+function askFor(index: Index, snapshot: Snapshot): Entries {
+  return (snapshot.isFor(index) ? snapshot.ask(index.id, () => entriesOf(index, snapshot)) : undefined) ?? [];
 }
 
 /** The entries of an object; one too many where there are more than there may be, so an endless iterable has an end. */

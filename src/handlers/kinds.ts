@@ -102,9 +102,15 @@ export class Kinds {
     return this.#indexes.get(id);
   }
 
-  /** The turn of an object: to be called when no call for it is going on. */
-  turn(state: ObjectState): Promise<void> {
-    return this.#spawning.turn(state);
+  /** Whether `turn` would make a call for the object now. */
+  isDue(name: string): boolean {
+    return !this.#deps.admission.isPaused && this.#spawning.isDue(name);
+  }
+
+  /** The turn of an object: to be called when no call for it is going on. In a pause it is put off to a pass after that. */
+  async turn(state: ObjectState): Promise<void> {
+    if (this.#deps.admission.isPaused) this.#deps.notify(state.name);
+    else await this.#spawning.turn(state);
   }
 
   /** Whether the object has to stay, though nothing is left to do for its deletion. */

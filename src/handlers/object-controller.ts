@@ -36,7 +36,7 @@ import type { Counters, PassDeps } from './pass-deps.ts';
 import { priorityBy } from './priority.ts';
 import { createMemoryProgress } from './progress.ts';
 import { Registry } from './registry.ts';
-import { runPass } from './run-pass.ts';
+import { runTurn } from './run-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 import { checkApart } from './store-progress.ts';
 import { Sweeper } from './sweeper.ts';
@@ -219,7 +219,7 @@ export class ObjectController<T> {
 
   #makeQueue(options: ControllerOptions<T>, random: Random): KeyedQueue {
     return new KeyedQueue({
-      run: (name) => this.#pass(name),
+      run: (name) => this.#turn(name),
       pacer: this.#pacer,
       onTake: () => this.#pressure.taken(),
       ...this.#ranks(options),
@@ -291,16 +291,9 @@ export class ObjectController<T> {
     this.#queue.notify(name);
   }
 
-  async #pass(name: string): ReturnType<typeof runPass> {
+  async #turn(name: string): ReturnType<typeof runTurn> {
     const state = this.#table.get(name);
-    if (state === undefined) return 'idle';
-    try {
-      return await runPass(this.#deps, state);
-    } finally {
-      // Timers and daemons have their turn with a pass after the pause.
-      if (this.#admission.isPaused) this.#queue.notify(name);
-      else await this.#kinds.turn(state);
-    }
+    return state === undefined ? 'idle' : await runTurn(this.#deps, this.#kinds, state);
   }
 
   #onList(list: SourceList): void {

@@ -2,14 +2,12 @@ import { BackendError } from '../types/errors.ts';
 import { isPromise } from '../types/is-promise.ts';
 import type { MergePatch } from '../types/patch.ts';
 import type { ObjectSource, SourceObject } from '../types/source.ts';
+import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import type { ProgressHead, ProgressStore } from './progress.ts';
 import type { ProgressDocument } from './record.ts';
 import { layOut, type Overflow, readLayout, type Stored } from './record-layout.ts';
 import { RecordParts } from './record-parts.ts';
 import type { RecordPlace } from './record-place.ts';
-
-/** Changes of the object by others, in a row, that one write gives way to. */
-const CONFLICTS_MAX = 16;
 
 /** Objects remembered as the last write left them, so that the next one need not read them first. */
 const SEEN_MAX = 1000;
@@ -107,10 +105,7 @@ class ObjectProgress<T> implements ProgressStore {
     }
     await this.#parts.drop(uid, [...written]);
     if (object === undefined) return false;
-    throw new BackendError(
-      `write the progress of ${JSON.stringify(next.name)}`,
-      `somebody changed the object ${CONFLICTS_MAX} times in a row before the write`,
-    );
+    throw tooManyConflicts(`write the progress of ${JSON.stringify(next.name)}`, 'the object');
   }
 
   /** The object, if its document has this generation: as it is remembered, or else read. */

@@ -1,5 +1,5 @@
-import { equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
+import { Doubt } from './doubt.ts';
 import { isSameJob, type Job, viewOn } from './jobs.ts';
 import type { CollectedPatches } from './patch-collector.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -28,8 +28,8 @@ export class OwnWrite {
   readonly #content: string | undefined;
   readonly collected: CollectedPatches;
   readonly #hooks: WriteHooks;
-  /** A patch whose answer got lost, and what the object is if it was applied. */
-  doubt: { readonly resourceVersion: string; readonly object: unknown } | undefined;
+  /** About a patch whose answer got lost, over all attempts to land it. */
+  readonly doubt: Doubt = new Doubt();
   #hasEnded = false;
 
   /** `snapshot`: the state of the call. */
@@ -59,13 +59,6 @@ export class OwnWrite {
   /** Whether the handler sees on a state what its call was told. Its digest may say less: a resumption has one for all. */
   isUnchangedOn(state: Snapshot): boolean {
     return isSameJob(this.job, state) && contentOn(state, this.job) === this.#content;
-  }
-
-  /** A patch of which nobody knew has made this state: it is what was to come out, in another version. */
-  hasMade(state: Snapshot): boolean {
-    const { doubt } = this;
-    if (doubt === undefined || doubt.resourceVersion === state.resourceVersion) return false;
-    return equalData(doubt.object, state.object);
   }
 }
 

@@ -3,11 +3,12 @@ import { type Adoption, adoptionOn } from './adoption.ts';
 import { type Admit, Agenda, type WakeOf } from './agenda.ts';
 import { CallSet } from './call-set.ts';
 import { type CommitResult, commit, isOlder, reload } from './commit.ts';
-import { diffViews, equalData } from './diff.ts';
+import { countEpisode } from './count-episode.ts';
+import { equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, execute, needsRebuild } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
-import { isPlanned, isSameJob, type Job, viewOn } from './jobs.ts';
+import { isPlanned, isSameJob, type Job } from './jobs.ts';
 import { landOwnWrites } from './land.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -25,7 +26,8 @@ export const BATCH_MAX = 256;
 const STALE_READ_DELAY_MS = 1000;
 
 /**
- * One pass over one object: calls what is due on one frozen state, one after the other, each at most once (A2').
+ * One pass over one object: calls what is due on one frozen state, each at most once (A2'), one after the other. With
+ * `parallel` it goes on while calls do, whose outcomes are pending once they have ended (A10'b); that is not drawn.
  *
  * ```text
  *   newest state S --> due jobs on S, by turn --> still wanted? --> commit [last outcome + intent] --> call --+
@@ -83,8 +85,8 @@ export class Pass {
     }
     while (!this.#deps.stopping.aborted && this.#isAlive()) {
       const job = this.#firstOn(this.#snapshot, this.#admit);
-      if (job === undefined && this.#calls.size === 0) break;
-      if (job === undefined || !this.#hasRoom(job)) {
+      if (job === undefined) {
+        if (this.#calls.size === 0) break;
         await this.#settleOne();
         continue;
       }
@@ -104,7 +106,7 @@ export class Pass {
       }
       for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
     }
-    if (this.#calls.size > 0) await this.#calls.all();
+    if (!this.#calls.isClear) await this.#calls.all();
     if (this.#memory.outcomes.length > 0) await commit(this.#deps, this.#state, this.#memory, undefined);
     if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
     return this.#next();
@@ -112,7 +114,7 @@ export class Pass {
 
   /** Whether a job may be called now, beside those that are. */
   #hasRoom(job: Job): boolean {
-    return this.#calls.size < (this.#isAlone(job) ? 1 : this.#deps.parallel);
+    return this.#calls.size === 0 || this.#calls.size < (this.#isAlone(job) ? 1 : this.#deps.parallel);
   }
 
   /** Calls to rebuild are made alone, and serve all subs; so are those of a deletion (A10'b). */
@@ -230,7 +232,7 @@ export class Pass {
       return 'again';
     }
     memory.restarts = 0;
-    if (!job.retires) this.#guard(job);
+    if (!job.retires) countEpisode(this.#deps, memory, this.#snapshot, job);
     return 'carried';
   }
 
@@ -258,27 +260,6 @@ export class Pass {
     if (newest.uid !== this.#snapshot.uid || this.#deps.progress.conceal === undefined) return true;
     const isHeldAlike = equalData(newest.finalizers, this.#snapshot.finalizers);
     return !isHeldAlike || !equalData(newest.object, this.#snapshot.object);
-  }
-
-  /** Counts the episode that begins; one that own writes have brought about again and again is told of (A8'). */
-  #guard(job: Job): void {
-    const { guard, doc } = this.#memory;
-    const { clock, counters, logger } = this.#deps;
-    const record = doc?.record(job.id);
-    const paths = (): readonly string[] =>
-      diffViews(doc?.baseOf(record), viewOn(this.#snapshot, job)?.value).map(({ path }) => path);
-    const loop = guard.begun(job, record?.episode ?? 0, clock.now(), job.handler.backoff, paths);
-    if (loop === undefined) return;
-    counters.loops++;
-    const { name, uid, resourceVersion } = this.#snapshot;
-    logger.warn(`Handler "${job.id}" is called again and again for what handlers write: it is slowed down`, {
-      name,
-      uid,
-      resourceVersion,
-      handler: job.id,
-      episodes: loop.episodes,
-      paths: loop.paths,
-    });
   }
 
   /** Answers at once where the call has ended by then. */
@@ -360,8 +341,9 @@ export class Pass {
     return this.#agendaOf(snapshot).next(this.#doc(), this.#deps.clock.now(), this.#ran, admit);
   }
 
-  readonly #admit: Admit = ({ handler }) =>
-    this.#isBarred() ? 'object' : this.#deps.admission.ask(this.#state.name, handler);
+  /** Without room nothing is asked for, since what is granted is kept from others (A46'). */
+  readonly #admit: Admit = (job) =>
+    this.#isBarred() || !this.#hasRoom(job) ? 'object' : this.#deps.admission.ask(this.#state.name, job.handler);
 
   /** No call begins for this object now: the controller pauses, or its breaker is open. */
   #isBarred(): boolean {

@@ -24,9 +24,12 @@ export interface ProgressDocument {
   readonly gen: number;
   /** Who wrote this generation, so that a write whose answer got lost can be recognised. */
   readonly writeId: string;
-  /** Attempts opened so far, of all records: the object's own time. */
+  /**
+   * The object's own time. Rises with each turn that was taken: an attempt opened, or a call that ended without an intent
+   * of its own.
+   */
   readonly tick: number;
-  /** The highest resource version a call was made on, or `''`. States below it are refused (A12'). */
+  /** The highest resource version used, called on or taken as done, or `''`. States below it are refused (A12'). */
   readonly resourceVersion: string;
   /** By handler id, and by `parent/sub` for the subs of a plan, whose parent may be a sub itself. */
   readonly records: Readonly<Record<string, HandlerRecord>>;
@@ -40,7 +43,7 @@ export interface HandlerRecord {
   readonly attempt: Attempt | null;
   /** The digest of the last success, of a parent together with all of its subs; `null` before the first. */
   readonly done: string | null;
-  /** The tick at which an attempt was last opened, or the sub planned: who has the lowest is served first (A5'). */
+  /** The tick at which its last turn was taken, or the sub planned: who has the lowest is served first (A5'). */
   readonly at: number;
   /** The tick at which the episode began, that is, at which the attempt's digest was opened; part of the key (A13'). */
   readonly episode: number;

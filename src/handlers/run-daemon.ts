@@ -1,12 +1,14 @@
+import type { Patch } from '../types/patch.ts';
 import type { KindDeps } from './kind-deps.ts';
 import type { ObjectState } from './object-memory.ts';
-import { patchNow } from './object-patch.ts';
 import { outcomeOf } from './outcome.ts';
+import { checkParts } from './parts.ts';
 import { reportSpawn } from './report-spawn.ts';
 import type { DaemonHandler, Spawn } from './spawn.ts';
 import { DaemonCall } from './spawn-context.ts';
 import type { SpawnedObject } from './spawned-object.ts';
 import { TimedCall } from './timed-call.ts';
+import { type ObjectWriteEnd, writeObject } from './write-object.ts';
 
 /**
  * Calls a daemon and judges its end (A23'). Resolves with `false` if nobody waited for it any more. Never rejects.
@@ -32,7 +34,7 @@ export async function runDaemon(
       source.patch === undefined
         ? undefined
         : async (patch) => {
-            const end = await patchNow(deps, state, { uid, patches: [patch], isFor: () => !signal.aborted });
+            const end = await writeNow(deps, state, spawn, { uid, patch, signal });
             // Whatever keeps it from being written has ended the daemon, too.
             if (end !== 'landed') signal.throwIfAborted();
           },
@@ -51,4 +53,29 @@ export async function runDaemon(
   // Who returns for its signal has not come to its own end.
   if (!signal.aborted || outcome.kind === 'permanent') spawn.settle(outcome, { startedMs, changes }, clock.now());
   return true;
+}
+
+/** A patch of a daemon is by somebody else, for handlers: it is no part of their turns (A23'). For its own `idleMs` it is no change. */
+async function writeNow(
+  deps: KindDeps,
+  state: ObjectState,
+  spawn: Spawn<DaemonHandler>,
+  { uid, patch, signal }: { readonly uid: string; readonly patch: Patch; readonly signal: AbortSignal },
+): Promise<ObjectWriteEnd> {
+  const { handler } = spawn;
+  try {
+    return await writeObject(deps, state, {
+      uid,
+      deleting: false,
+      patches: [patch],
+      isOwn: false,
+      accepts: () => !signal.aborted,
+      onSend: (base, object) => {
+        checkParts('patch an object', object);
+        if (handler.idleMs !== undefined) spawn.expected = base.patched(object).viewOf(handler)?.digest;
+      },
+    });
+  } finally {
+    spawn.expected = undefined;
+  }
 }

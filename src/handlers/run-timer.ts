@@ -1,8 +1,8 @@
 import { ValueError } from '../types/errors.ts';
 import type { KindDeps } from './kind-deps.ts';
 import type { ObjectState } from './object-memory.ts';
-import { patchNow } from './object-patch.ts';
 import { type CallResult, outcomeOf } from './outcome.ts';
+import { checkParts } from './parts.ts';
 import { applyPatches } from './patch.ts';
 import { type CollectedPatches, PatchCollector } from './patch-collector.ts';
 import { reportSpawn } from './report-spawn.ts';
@@ -10,6 +10,7 @@ import type { Snapshot } from './snapshot.ts';
 import type { Spawn, TimerHandler } from './spawn.ts';
 import { TimerCall } from './spawn-context.ts';
 import { TimedCall } from './timed-call.ts';
+import { writeObject } from './write-object.ts';
 
 /**
  * Calls a timer and writes its patches, after the call, whether it has succeeded or failed (A22'). Patches that do
@@ -35,9 +36,8 @@ export async function runTimer(
     clock,
   );
   const collected = collector.close();
-  // The patches of a call that counts for nothing are dropped, as are those of one that took too long.
-  const isDropped = call.isLate || (!called.ok && called.aborted);
-  const result = isDropped ? called : await land(deps, state, snapshot, spawn, collected, called);
+  // The patches of a call that was stopped are dropped, as are those of one that took too long, whatever it has come to.
+  const result = call.aborted ? called : await land(deps, state, snapshot, spawn, collected, called);
   spawn.call = undefined;
   const isStopped = call.aborted && !call.isLate;
   const outcome = outcomeOf(result, { failures: spawn.failures }, handler, random);
@@ -62,11 +62,14 @@ async function land(
   try {
     applyPatches(snapshot.object, patches);
     isFitting = true;
-    const end = await patchNow(deps, state, {
+    const end = await writeObject(deps, state, {
       uid: snapshot.uid,
+      deleting: false,
       patches,
-      isFor: (newest) => !ifUnchanged || digestOf(newest) === digestOf(snapshot),
+      isOwn: true,
+      accepts: (newest) => !ifUnchanged || digestOf(newest) === digestOf(snapshot),
       onSend: (base, object) => {
+        checkParts('patch an object', object);
         if (handler.idleMs !== undefined) spawn.expected = digestOf(base.patched(object));
       },
     });

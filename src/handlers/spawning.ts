@@ -27,7 +27,8 @@ export class Spawning {
   readonly #deps: KindDeps;
   readonly #handlers: SpawnHandler[] = [];
   readonly #objects = new Map<string, SpawnedObject>();
-  readonly #daemons = new Set<Promise<void>>();
+  /** The ends of calls of daemons that are waited for. */
+  readonly #daemons = new Map<Spawn, Promise<void>>();
   #isClosed = false;
 
   constructor(deps: KindDeps) {
@@ -52,6 +53,12 @@ export class Spawning {
     if (object !== undefined && object.uid !== newest?.uid) this.#bury(object);
     else if (object !== undefined && newest !== undefined) this.#see(object, newest);
     else if (newest !== undefined) this.#see(this.#open(name, newest), newest);
+  }
+
+  /** Whether `turn` would make a call for an object now. */
+  isDue(name: string): boolean {
+    const object = this.#objects.get(name);
+    return object?.spawns.some((spawn) => this.#isDue(object, spawn)) === true;
   }
 
   /** Makes the calls that are due for an object. To be called when no other call for it is going on. */
@@ -88,7 +95,7 @@ export class Spawning {
   }
 
   async drained(): Promise<void> {
-    await Promise.all(this.#daemons);
+    await Promise.all(this.#daemons.values());
   }
 
   /** Nobody waits for what is still going on. */
@@ -142,6 +149,7 @@ export class Spawning {
           uid,
         });
         spawn.call = undefined;
+        this.#daemons.delete(spawn);
         this.#ended(object);
       });
     }
@@ -169,11 +177,12 @@ export class Spawning {
   /** Begins a call of a daemon, which goes on by itself. */
   #start(object: SpawnedObject, spawn: Spawn<DaemonHandler>, state: ObjectState): void {
     const done = runDaemon(this.#deps, state, object, spawn).then((isKnown) => {
-      this.#daemons.delete(done);
       // One that was abandoned has been replaced perhaps.
-      if (isKnown) this.#ended(object);
+      if (!isKnown) return;
+      this.#daemons.delete(spawn);
+      this.#ended(object);
     });
-    this.#daemons.add(done);
+    this.#daemons.set(spawn, done);
   }
 
   /** A daemon has ended or was abandoned. */

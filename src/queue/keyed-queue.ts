@@ -45,6 +45,8 @@ interface Entry {
   state: 'queued' | 'running' | 'waiting' | 'left';
   dirty: boolean;
   hold: boolean;
+  /** Something is kept for the key: when it comes back in line, it is as one that was woken. */
+  isWoken: boolean;
   failures: number;
   cancel: (() => void) | undefined;
 }
@@ -115,7 +117,15 @@ export class KeyedQueue {
     if (this.#closed) return;
     const entry = this.#entries.get(key);
     if (entry === undefined) {
-      this.#entries.set(key, { state: 'queued', dirty: false, hold: false, failures: 0, cancel: undefined });
+      const entry: Entry = {
+        state: 'queued',
+        dirty: false,
+        hold: false,
+        isWoken: false,
+        failures: 0,
+        cancel: undefined,
+      };
+      this.#entries.set(key, entry);
       this.#ready.add(key, this.#clock.now());
       this.#schedule();
     } else if (entry.state === 'running') {
@@ -128,12 +138,12 @@ export class KeyedQueue {
   }
 
   /**
-   * Says that what a waiting key waits for is kept for it: it runs before most of those in line. Cheap, too; a key that is
-   * idle stays so.
+   * Says that what a waiting key waits for is kept for it: it runs before most of those in line; one that is running, once
+   * more after that. Cheap, too; a key that is idle stays so.
    */
   wake(key: string): void {
     const entry = this.#entries.get(key);
-    if (entry?.state === 'running') entry.dirty = true;
+    if (entry?.state === 'running') entry.dirty = entry.isWoken = true;
     else if (entry?.state === 'waiting' && !entry.hold) this.#wake(key, entry);
     if (entry?.state === 'queued') this.#ready.wake(key);
   }
@@ -203,6 +213,7 @@ export class KeyedQueue {
     guard(this.#onTake);
     entry.state = 'running';
     entry.dirty = false;
+    entry.isWoken = false;
     entry.cancel = undefined;
     this.#running++;
     this.#runSafely(key, entry).then((result) => this.#finish(key, entry, result));
@@ -235,6 +246,7 @@ export class KeyedQueue {
     } else if (typeof result === 'object') {
       entry.state = 'waiting';
       entry.hold = hold;
+      entry.isWoken = false;
       this.#waiting++;
       const isTimed = result.afterMs !== Number.POSITIVE_INFINITY;
       entry.cancel = isTimed ? this.#clock.after(result.afterMs, () => this.#wake(key, entry)) : undefined;
@@ -254,7 +266,8 @@ export class KeyedQueue {
 
   #enqueue(key: string, entry: Entry): void {
     entry.state = 'queued';
-    this.#ready.add(key, this.#clock.now());
+    if (entry.isWoken) this.#ready.wake(key);
+    else this.#ready.add(key, this.#clock.now());
   }
 }
 

@@ -89,9 +89,10 @@ export async function runScenario(program: Program, crash: CrashPoint | undefine
   });
   for (const { step, gapMs } of program.steps) await run.take(step, gapMs);
   await run.quiet();
-  run.checkFinal();
-  const final = textOf(finalOf(run, program));
+  // Before it is looked at, which may make the process ask for more.
   const sent = points;
+  await run.checkFinal();
+  const final = textOf(finalOf(run, program));
   await run.checkRest();
   return { violations: run.journal.violations, final, points: sent };
 }

@@ -15,7 +15,7 @@ describe('escapeName', () => {
   });
 
   it('can be undone: no two names come out the same', () => {
-    fc.assert(
+    return fc.assert(
       fc.property(names, (name) => {
         const undone = escapeName(name).replace(/\\(.)/g, (_, character: string) =>
           character === 'n' ? '\n' : character === 'r' ? '\r' : character,

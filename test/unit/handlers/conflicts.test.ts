@@ -4,6 +4,7 @@ import { UidMemory } from '../../../src/handlers/object-memory.ts';
 import type { ProgressStore } from '../../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../../src/handlers/record.ts';
 import { createWorld, type World } from './harness.ts';
+import { meddled } from './own-write-rig.ts';
 
 /** The world's progress store, in which somebody else writes once, just before a write of ours. */
 function interrupted(
@@ -47,6 +48,29 @@ describe("writes of somebody else (A12')", () => {
     expect(document?.records).toMatchObject({ h: { attempt: { state: 'ok' } }, foreign: { done: 'F' } });
     expect(Object.values(document?.bases ?? {}).sort()).toEqual([1, 'view']);
     expect([calls, document?.gen]).toEqual([1, 3]);
+    await life.stop();
+  });
+
+  it.each<[string, 'progress' | 'source', string]>([
+    ['records', 'progress', 'Cannot write progress: somebody changed the progress of "o" 16 times in a row'],
+    ['the object', 'source', 'Cannot patch an object: somebody changed the object "o" 16 times in a row'],
+  ])('that never end, to %s, are a failure of the store or source, and no bug', async (_what, where, message) => {
+    const world = createWorld();
+    const errors: unknown[] = [];
+    let writes = 1;
+    world.source.put('o', { spec: { n: writes } });
+    const broken =
+      where === 'source'
+        ? { source: meddled(world, () => void world.source.put('o', { spec: { n: ++writes } })) }
+        : { progress: { ...world.progress, compareAndSet: async () => false } };
+    const life = await world.start(
+      (controller) => controller.on('change', { id: 'h', field: 'status' }, (ctx) => ctx.patch({ spec: { own: 1 } })),
+      { ...broken, logger: { debug() {}, info() {}, warn() {}, error: (...entry) => errors.push(entry) } },
+    );
+    await world.clock.settle();
+    expect(errors).toMatchObject([
+      ['Cannot work on an object', { error: { code: 'BACKEND', message: expect.stringContaining(message) } }],
+    ]);
     await life.stop();
   });
 

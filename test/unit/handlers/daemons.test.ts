@@ -123,6 +123,63 @@ describe("daemons (A23')", () => {
     await life.stop();
   });
 
+  it('one that was abandoned and never ends is not waited for at the stop either', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    let calls = 0;
+    const life = await world.start(
+      (controller) =>
+        controller.on('daemon', { id: 'd', when: ({ spec }) => spec?.n !== 0, cancellationTimeoutMs: 1000 }, (ctx) => {
+          // The first one does not mind its signal.
+          if (++calls === 1) return new Promise(() => {});
+          return new Promise((resolve) => ctx.signal.addEventListener('abort', () => resolve()));
+        }),
+      { drainMs: 60_000 },
+    );
+    world.source.put('o', { spec: { n: 0 } });
+    await world.clock.advance(2000);
+    world.source.put('o', { spec: { n: 1 } });
+    await world.clock.advance(10);
+    expect([calls, life.stats().daemons, life.stats().daemonsAbandoned]).toEqual([2, 1, 1]);
+    let isDone = false;
+    const done = life.done.then(() => {
+      isDone = true;
+    });
+    life.abort();
+    await world.clock.advance(1);
+    expect([isDone, life.stats().daemons, world.clock.pending]).toEqual([true, 0, 0]);
+    await done;
+  });
+
+  it('the late end of one that was abandoned does not count for the one after it', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    let calls = 0;
+    const life = await world.start(
+      (controller) =>
+        controller.on('daemon', { id: 'd', when: ({ spec }) => spec?.n !== 0, cancellationTimeoutMs: 1000 }, (ctx) =>
+          ++calls === 1
+            ? sleep(world.clock, 3000)
+            : new Promise((resolve) => ctx.signal.addEventListener('abort', () => world.clock.after(500, resolve))),
+        ),
+      { drainMs: 60_000 },
+    );
+    world.source.put('o', { spec: { n: 0 } });
+    await world.clock.advance(2000);
+    world.source.put('o', { spec: { n: 1 } });
+    await world.clock.advance(2000);
+    let isDone = false;
+    const done = life.done.then(() => {
+      isDone = true;
+    });
+    life.abort();
+    await world.clock.advance(400);
+    expect([calls, isDone]).toEqual([2, false]);
+    await world.clock.advance(100);
+    expect(isDone).toBe(true);
+    await done;
+  });
+
   it('on a source without finalizers, nothing is written and they are just aborted', async () => {
     const world = createWorld();
     const { log, register } = daemon(world, {});
@@ -291,6 +348,25 @@ describe("patches of daemons (A23')", () => {
     await world.clock.advance(1000);
     expect(seen.at(-1)).toEqual({ n: 2, m: 1 });
     expect(world.source.objects[0]?.object).toEqual({ spec: { n: 2 }, status: { n: 2, m: 1 } });
+    await life.stop();
+  });
+
+  it('are no change for its own idleMs', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    const calls: number[] = [];
+    const life = await world.start((controller) =>
+      controller.on('daemon', { id: 'd', idleMs: 1000 }, async (ctx) => {
+        calls.push(world.clock.now());
+        await ctx.patch({ spec: { own: calls.length } });
+        throw new TemporaryError('again', { delayMs: 10 });
+      }),
+    );
+    await world.clock.advance(1035);
+    expect(calls).toEqual([1000, 1010, 1020, 1030]);
+    world.source.put('o', { spec: { n: 2 } });
+    await world.clock.advance(990);
+    expect(calls.length).toBe(4);
     await life.stop();
   });
 

@@ -305,9 +305,9 @@ describe('filters are checked where they are given', () => {
     ['a value without a field', { value: 1 }, 'value needs a field'],
     ['an old without a field', { old: 1 }, 'old needs a field'],
     ['another symbol', { field: 'a', value: Symbol('x') }, 'value is a symbol'],
-  ])('%s', (_name, options, message) => {
+  ])('%s', async (_name, options, message) => {
     const { register } = recorder('change', options as Options);
-    expect(createWorld().start(register)).rejects.toThrow(message);
+    await expect(createWorld().start(register)).rejects.toThrow(message);
   });
 
   it('old and new are for changes and updates', async () => {

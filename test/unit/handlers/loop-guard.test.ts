@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Controller } from '../../../src/handlers/controller.ts';
+import { createMemoryProgress } from '../../../src/handlers/progress.ts';
 import { createStoreSource } from '../../../src/handlers/store-source.ts';
 import { openStore } from '../../../src/open-store.ts';
 import type { ObjectSource } from '../../../src/types/source.ts';
@@ -43,6 +44,68 @@ describe("the guard against loops (A8', I11')", () => {
     expect(life.stats().loops).toBeGreaterThan(5);
     await life.stop();
   });
+
+  it("a timer and a handler that push each other are slowed down (A22')", async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { a: 1 } });
+    const life = await world.start((controller) => {
+      controller.on('change', { id: 'a', field: 'spec.a' }, (ctx) => ctx.patch({ spec: { b: ctx.new } }));
+      controller.on('timer', { id: 't', field: 'spec.b', idleMs: 10 }, (ctx) => {
+        ctx.patch({ spec: { a: Number(ctx.object.spec?.a) + 1 } });
+      });
+    });
+    await world.clock.advance(60_000);
+    expect(life.stats().calls).toBeGreaterThan(20);
+    expect(life.stats().calls).toBeLessThan(80);
+    expect(life.stats().loops).toBeGreaterThan(5);
+    await life.stop();
+  });
+
+  it.each([
+    ['with the answer', 0],
+    ['before the answer', 5],
+  ])(
+    "what a timer writes, and a finalizer, cuts no wait of a breaker, also where the watch brings it %s (A33')",
+    async (_when, delayMs) => {
+      const world = createWorld();
+      world.source.put('o', { spec: { n: 1 } });
+      const source: ObjectSource<Thing> = {
+        ...meddled(world, () => {}),
+        async patch(patch, options) {
+          const result = await world.source.patch(patch, options);
+          if (delayMs > 0) await sleep(world.clock, delayMs);
+          return result;
+        },
+      };
+      for (const kind of ['timer', 'daemon'] as const) {
+        const calls: number[] = [];
+        const beginMs = world.clock.now();
+        const life = await world.start(
+          (controller) => {
+            controller.on('change', { id: 'h', field: 'spec.n' }, () => {
+              calls.push(world.clock.now() - beginMs);
+              throw new Error('no');
+            });
+            if (kind === 'daemon') controller.on('daemon', { id: 'd', initialDelayMs: 4500 }, () => {});
+            else {
+              controller.on('timer', { id: 't', initialDelayMs: 4500, intervalMs: 1000 }, (ctx) => {
+                ctx.patch({ status: { at: world.clock.now() } });
+              });
+            }
+          },
+          {
+            source,
+            progress: createMemoryProgress(),
+            backoff: { baseMs: 1, factor: 1, jitter: 0 },
+            breaker: { failuresMax: 1, backoff: { baseMs: 1000, factor: 3, maxMs: 100_000, jitter: 0 } },
+          },
+        );
+        await world.clock.advance(14_000);
+        expect([kind, ...calls]).toEqual([kind, 0, 1000, 4000, 13_000]);
+        await life.stop();
+      }
+    },
+  );
 
   it('works on a store', async () => {
     const world = createWorld();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ControllerOptions } from '../../../src/handlers/options.ts';
-import { createWorld, sleep, type Thing, type World } from './harness.ts';
+import type { ProgressStore } from '../../../src/handlers/progress.ts';
+import { createWorld, type Life, sleep, type Thing, type World } from './harness.ts';
 
 const IDS = ['a', 'b', 'c', 'd', 'e'];
 
@@ -209,6 +210,51 @@ describe("calls beside each other within one object (A10'b)", () => {
     isBroken = false;
     await life.settle();
     expect(life.stats()).toMatchObject({ calls: 5, successes: 5 });
+    await life.stop();
+  });
+
+  it('one that rejects while the pass writes fails the pass, also if nothing begins after that', async () => {
+    const world = createWorld();
+    let isBroken = false;
+    const progress: ProgressStore = {
+      ...world.progress,
+      // The second one is under way while the first call rejects.
+      async compareAndSet(uid, gen, next) {
+        const done = await world.progress.compareAndSet(uid, gen, next);
+        if (gen > 0) await sleep(world.clock, 100);
+        return done;
+      },
+    };
+    const errors: unknown[] = [];
+    world.source.put('o', { spec: { n: 1 } });
+    const life: Life = await world.start(
+      (controller) => {
+        controller.on('change', { id: 'a', field: 'spec.m' }, async () => {
+          await sleep(world.clock, 10);
+          isBroken = true;
+          // What is being opened will not be called.
+          life.controller.pause();
+          throw new Error('no');
+        });
+        controller.on('change', { id: 'b', field: 'spec.n' }, () => {});
+      },
+      {
+        parallel: 2,
+        progress,
+        clock: {
+          now: () => world.clock.now(),
+          after: (delayMs, fn) => world.clock.after(delayMs, fn),
+          wallTime: () => {
+            if (!isBroken) return world.clock.wallTime();
+            isBroken = false;
+            throw new Error('no time');
+          },
+        },
+        logger: { debug() {}, info() {}, warn() {}, error: (...entry) => errors.push(entry) },
+      },
+    );
+    await world.clock.advance(200);
+    expect(errors).toMatchObject([['Cannot work on an object', { name: 'o', error: { message: 'no time' } }]]);
     await life.stop();
   });
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { KINDS, numbersIn, reportNumbers } from '../../handlers/numbers.mjs';
 import { parseArguments } from '../../handlers/run.mjs';
@@ -32,5 +33,15 @@ describe('npm run test:handlers', () => {
     ]);
     expect(missing.slice(0, 2)).toEqual(['row 2', 'row 3']);
     expect(missing).not.toContain('row 1');
+  });
+
+  it('asks for every row and invariant that the spec defines, and for no other', async () => {
+    const spec = await readFile(new URL('../../../docs/spec/handlers.md', import.meta.url), 'utf8');
+    const [rows, invariants] = KINDS.map(({ numbers }) => numbers);
+    for (const number of [1, 3, 8, 20, 21, 24, 28]) expect(invariants).toContain(number);
+    for (const number of [15, 25]) expect(invariants).not.toContain(number);
+    expect(rows).toEqual(Array.from({ length: rows?.length ?? 0 }, (_, index) => index + 1));
+    expect(spec).toContain(`\n| ${rows?.length} | `);
+    expect(spec).not.toContain(`\n| ${(rows?.length ?? 0) + 1} | `);
   });
 });

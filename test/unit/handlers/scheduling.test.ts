@@ -57,6 +57,36 @@ describe("priorities (A30')", () => {
     await life.stop();
   });
 
+  it('that throw are told of once a state, however often it is asked for', async () => {
+    const world = createWorld();
+    const told: unknown[] = [];
+    let asked = 0;
+    world.source.put('o', { spec: { n: 1 } });
+    const life = await world.start(
+      (controller) => {
+        for (let n = 0; n < 5; n++) {
+          controller.on('change', { id: `h${n}` }, (ctx) => {
+            if (ctx.attempt < 3) throw new Error('not yet');
+          });
+        }
+      },
+      {
+        priority: () => {
+          asked++;
+          throw new Error('no');
+        },
+        logger: { debug() {}, info() {}, warn() {}, error: (message) => told.push(message) },
+      },
+    );
+    await life.settle();
+    expect(life.stats().passes).toBeGreaterThan(2);
+    expect([told.length, asked, life.stats().faults]).toEqual([1, 1, 1]);
+    world.source.put('o', { spec: { n: 2 } });
+    await life.settle();
+    expect([told.length, asked, life.stats().faults]).toEqual([2, 2, 2]);
+    await life.stop();
+  });
+
   it('beyond 1000 count as 1000, so that nobody waits for ever', async () => {
     const world = createWorld();
     const calls: string[] = [];

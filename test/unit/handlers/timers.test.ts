@@ -3,7 +3,7 @@ import type { Controller } from '../../../src/handlers/controller.ts';
 import type { TimerContext, TimerOptions } from '../../../src/handlers/spawn-options.ts';
 import { BackendError, PermanentError, TemporaryError } from '../../../src/types/errors.ts';
 import type { ObjectSource } from '../../../src/types/source.ts';
-import { createWorld, sleep, type Thing, type World } from './harness.ts';
+import { createWorld, type Life, sleep, type Thing, type World } from './harness.ts';
 
 type Options = Partial<TimerOptions<Thing>>;
 type Body = (ctx: TimerContext<Thing>) => Promise<void> | void;
@@ -220,7 +220,7 @@ describe("timers (A22')", () => {
       else put(world, 2);
       await world.clock.advance(10_000);
       expect([calls.length, log.length], end).toEqual([1, 1]);
-      expect(world.source.objects[0]?.object.status, end).toEqual(end === 'scope' ? { end } : undefined);
+      expect(world.source.objects[0]?.object.status, end).toBeUndefined();
       await life.stop();
     }
   });
@@ -271,6 +271,26 @@ describe("patches of timers (A22')", () => {
     });
     await world.clock.advance(10_000);
     expect([calls, seen]).toEqual([[500], [0, 1]]);
+    await life.stop();
+  });
+
+  it.each<[string, (world: World, life: Life) => void]>([
+    ['out of scope', (world) => put(world, 0)],
+    ['on its way out', (world) => world.source.startDeletion('o')],
+    ['left by the controller', (_world, life) => life.abort()],
+  ])('those of a call whose object is %s by then are dropped, also if it has succeeded', async (_what, stop) => {
+    const world = createWorld();
+    const { register } = timer(world, { intervalMs: 60_000, when: (o) => o.spec?.n !== 0 }, async (ctx) => {
+      await sleep(world.clock, 100);
+      ctx.patch({ status: { ok: true } });
+    });
+    put(world, 1);
+    world.source.setFinalizers('o', ['somebody']);
+    const life = await world.start(register);
+    await world.clock.advance(50);
+    stop(world, life);
+    await world.clock.advance(1000);
+    expect(world.source.objects[0]?.object.status).toBeUndefined();
     await life.stop();
   });
 

@@ -31,7 +31,7 @@ function drain(queue: ExpiryQueue<Expiring>): string[] {
 
 describe('the queue of expiries', () => {
   it('has first what is due first, whatever is added, changed and removed (M31)', () => {
-    fc.assert(
+    return fc.assert(
       fc.property(steps, (program) => {
         const queue = new ExpiryQueue<Expiring>();
         const items = new Set<Expiring>();

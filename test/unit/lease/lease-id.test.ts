@@ -70,7 +70,7 @@ describe('the id of a lease', () => {
   });
 
   it('is ordered as a number', () => {
-    fc.assert(
+    return fc.assert(
       fc.property(fc.oneof(ids, edgeIds), fc.oneof(ids, edgeIds), (a, b) => {
         const order = BigInt(a) < BigInt(b) ? -1 : BigInt(a) > BigInt(b) ? 1 : 0;
         expect(Math.sign(compareLeaseIds(a, b))).toBe(order);

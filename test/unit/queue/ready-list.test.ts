@@ -165,4 +165,28 @@ describe('keyed queue: pause, waits without end, and waking', () => {
     await clock.settle();
     expect([runs, queue.counts.keys]).toEqual([2, 0]);
   });
+
+  it.each(['again', 'idle', { afterMs: Number.POSITIVE_INFINITY }] as const)(
+    "... before those in line, whatever the run comes to: %j (A45')",
+    async (result) => {
+      const runs: string[] = [];
+      const queue = new KeyedQueue({
+        clock: createVirtualClock(),
+        concurrency: 1,
+        run: async (key) => {
+          runs.push(key);
+          if (key !== 'woken' || runs.length > 1) return 'idle';
+          for (let n = 0; n < 9; n++) queue.notify(`k${n}`);
+          queue.wake(key);
+          return result;
+        },
+      });
+      queue.notify('woken');
+      await queue.drained();
+      await createVirtualClock().settle();
+      expect(runs.indexOf('woken', 1)).toBeLessThanOrEqual(2);
+      // Once: what was kept is used by then.
+      expect(runs.filter((key) => key === 'woken')).toHaveLength(2);
+    },
+  );
 });

@@ -36,6 +36,11 @@ describe('a waiting line', () => {
             resting.add(key);
             line.rest(key);
           }
+        } else if (chance < 0.65) {
+          line.away(key);
+          resting.delete(key);
+          woken.delete(key);
+          if (line.isKeptFor(key)) wrong.push(`a piece is kept for ${key}, who is away`);
         } else if (chance < 0.7) {
           line.leave(key);
           resting.delete(key);
