@@ -9,7 +9,7 @@ import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
 import type { CallResult } from './outcome.ts';
 import { PatchCollector } from './patch-collector.ts';
-import { triedOf } from './planned-record.ts';
+import { isSamePlan, triedOf } from './planned-record.ts';
 import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -73,7 +73,7 @@ function conclude(
         if (!isOk) return complete(settled, lineage.slice(1), seen);
         return complete(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), lineage, seen);
       },
-      replans: isOk && record?.plan !== undefined,
+      replans: isOk && record?.plan !== undefined && !isSamePlan(record.plan, plan),
       write,
     });
   } else if (deps.persist === 'pass') {

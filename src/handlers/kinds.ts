@@ -108,9 +108,10 @@ export class Kinds {
   }
 
   /** The turn of an object: to be called when no call for it is going on. In a pause it is put off to a pass after that. */
-  async turn(state: ObjectState): Promise<void> {
-    if (this.#deps.admission.isPaused) this.#deps.notify(state.name);
-    else await this.#spawning.turn(state);
+  turn(state: ObjectState): Promise<void> | undefined {
+    if (!this.#deps.admission.isPaused) return this.#spawning.turn(state);
+    this.#deps.notify(state.name);
+    return undefined;
   }
 
   /** Whether the object has to stay, though nothing is left to do for its deletion. */

@@ -65,51 +65,47 @@ export class Pass {
 
   async run(): Promise<RunResult> {
     try {
-      return await this.#run();
+      if (this.#memory.doc === undefined) await reload(this.#deps, this.#state, this.#memory);
+      this.#memory.agenda?.begin();
+      if (this.#snapshot.deleting) this.#retireAll();
+      const blocked = this.#mustRead() ? await this.#read() : undefined;
+      if (blocked !== undefined) return blocked;
+      this.#adopt();
+      if (mustHold(this.#deps, this.#snapshot) && this.#isAlive() && !this.#deps.stopping.aborted) {
+        await hold(this.#deps, this.#state, this.#snapshot);
+        return 'again';
+      }
+      while (!this.#deps.stopping.aborted && this.#isAlive()) {
+        const job = this.#firstOn(this.#snapshot, this.#admit);
+        if (job === undefined) {
+          if (this.#calls.size === 0) break;
+          await this.#settleOne();
+          continue;
+        }
+        const forced = this.#isForced();
+        if (!forced && !isSameJob(job, this.#newest())) break;
+        const begins = this.#begin(job, forced);
+        const begun = typeof begins === 'string' ? begins : await begins;
+        if (begun === 'again') return 'again';
+        if (begun !== 'carried') break;
+        const isAlone = this.#deps.parallel === 1 || this.#isAlone(job);
+        const call = this.#execute(job, forced);
+        if (isAlone) {
+          if (call !== undefined) await call;
+          if (this.#deps.persist === 'pass') await landOwnWrites(this.#deps, this.#state, this.#memory);
+        } else if (call !== undefined) {
+          this.#calls.add(call);
+        }
+        for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
+      }
+      if (!this.#calls.isClear) await this.#calls.all();
+      if (this.#memory.outcomes.length > 0) await commit(this.#deps, this.#state, this.#memory, undefined);
+      if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
+      return this.#next();
     } finally {
       // Whatever went wrong: the next pass must not begin beside calls of this one.
       if (this.#calls.size > 0) await this.#calls.all();
     }
-  }
-
-  async #run(): Promise<RunResult> {
-    if (this.#memory.doc === undefined) await reload(this.#deps, this.#state, this.#memory);
-    this.#memory.agenda?.begin();
-    if (this.#snapshot.deleting) this.#retireAll();
-    const blocked = await this.#readFirst();
-    if (blocked !== undefined) return blocked;
-    this.#adopt();
-    if (mustHold(this.#deps, this.#snapshot) && this.#isAlive() && !this.#deps.stopping.aborted) {
-      await hold(this.#deps, this.#state, this.#snapshot);
-      return 'again';
-    }
-    while (!this.#deps.stopping.aborted && this.#isAlive()) {
-      const job = this.#firstOn(this.#snapshot, this.#admit);
-      if (job === undefined) {
-        if (this.#calls.size === 0) break;
-        await this.#settleOne();
-        continue;
-      }
-      const forced = this.#isForced();
-      if (!forced && !isSameJob(job, this.#newest())) break;
-      const begins = this.#begin(job, forced);
-      const begun = typeof begins === 'string' ? begins : await begins;
-      if (begun === 'again') return 'again';
-      if (begun !== 'carried') break;
-      const isAlone = this.#deps.parallel === 1 || this.#isAlone(job);
-      const call = this.#execute(job, forced);
-      if (isAlone) {
-        if (call !== undefined) await call;
-        if (this.#deps.persist === 'pass') await landOwnWrites(this.#deps, this.#state, this.#memory);
-      } else if (call !== undefined) {
-        this.#calls.add(call);
-      }
-      for (let turn = this.#deps.pacer.step(); turn !== undefined; turn = this.#deps.pacer.step()) await turn;
-    }
-    if (!this.#calls.isClear) await this.#calls.all();
-    if (this.#memory.outcomes.length > 0) await commit(this.#deps, this.#state, this.#memory, undefined);
-    if (this.#isCleanedUp()) await release(this.#deps, this.#state, this.#snapshot);
-    return this.#next();
   }
 
   /** Whether a job may be called now, beside those that are. */
@@ -193,15 +189,21 @@ export class Pass {
    * Before a process does anything for a uid, it reads the object itself: the state it heard of may come from an old
    * list, and be older than what an earlier process has handled (rows 17, 18, 23). If nothing is due, it need not.
    */
-  async #readFirst(): Promise<RunResult | undefined> {
-    const memory = this.#memory;
-    const isKnownOld = isOlder(this.#deps, this.#snapshot, this.#doc());
-    if (!this.#isAlive() || (memory.fresh && !isKnownOld)) return undefined;
-    if (!isKnownOld && this.#firstOn(this.#snapshot) === undefined && this.#adoption() === undefined) return undefined;
+  #mustRead(): boolean {
+    if (!this.#isAlive()) return false;
+    if (this.#isKnownOld()) return true;
+    return !this.#memory.fresh && (this.#firstOn(this.#snapshot) !== undefined || this.#adoption() !== undefined);
+  }
+
+  #isKnownOld(): boolean {
+    return isOlder(this.#deps, this.#snapshot, this.#doc());
+  }
+
+  async #read(): Promise<RunResult | undefined> {
+    const isKnownOld = this.#isKnownOld();
     await readObject(this.#deps, this.#state);
-    memory.fresh = true;
-    const newest = this.#state.newest;
-    if (newest !== this.#snapshot) return 'again';
+    this.#memory.fresh = true;
+    if (this.#state.newest !== this.#snapshot) return 'again';
     return isKnownOld ? { afterMs: STALE_READ_DELAY_MS } : undefined;
   }
 

@@ -8,7 +8,8 @@ import type { PassDeps } from './pass-deps.ts';
 export interface Calls {
   /** Whether `turn` would make a call now. */
   isDue(name: string): boolean;
-  turn(state: ObjectState): Promise<void>;
+  /** `undefined`: it has none. */
+  turn(state: ObjectState): Promise<void> | undefined;
 }
 
 /**
@@ -22,7 +23,8 @@ export async function runTurn(deps: PassDeps, calls: Calls, state: ObjectState):
   admission.enter(name);
   try {
     const result = await passOrFail(deps, calls, state);
-    await otherCalls(deps, calls, state);
+    const others = otherCalls(deps, calls, state);
+    if (others !== undefined) await others;
     if (result === 'again') admission.comeBack(name);
     else admission.rest(name);
     return result;
@@ -36,7 +38,7 @@ export async function runTurn(deps: PassDeps, calls: Calls, state: ObjectState):
 /** One pass. Whatever keeps it from its end, the other calls have their turn. */
 async function passOrFail(deps: PassDeps, calls: Calls, state: ObjectState): Promise<RunResult> {
   try {
-    return await pass(deps, state);
+    return await (state.hasGarbage ? passAfterGarbage(deps, state) : pass(deps, state));
   } catch (error) {
     const { name } = state;
     deps.admission.leave(name);
@@ -51,17 +53,21 @@ async function passOrFail(deps: PassDeps, calls: Calls, state: ObjectState): Pro
   }
 }
 
-async function otherCalls({ admission }: PassDeps, calls: Calls, state: ObjectState): Promise<void> {
+function otherCalls({ admission }: PassDeps, calls: Calls, state: ObjectState): Promise<void> | undefined {
   if (calls.isDue(state.name)) {
     // It is woken for what it waits for, and has its calls after that.
-    if (admission.isOverdue(state.name)) return;
+    if (admission.isOverdue(state.name)) return undefined;
     admission.away(state.name);
   }
-  await calls.turn(state);
+  return calls.turn(state);
 }
 
-async function pass(deps: PassDeps, state: ObjectState): Promise<RunResult> {
-  if (state.hasGarbage) await deleteGarbage(deps, state);
+async function passAfterGarbage(deps: PassDeps, state: ObjectState): Promise<RunResult> {
+  await deleteGarbage(deps, state);
+  return pass(deps, state);
+}
+
+function pass(deps: PassDeps, state: ObjectState): RunResult | Promise<RunResult> {
   const snapshot = state.newest;
   if (state.memory !== undefined && state.memory.uid !== snapshot?.uid) {
     state.memory.breaker?.forget();

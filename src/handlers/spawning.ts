@@ -62,9 +62,12 @@ export class Spawning {
   }
 
   /** Makes the calls that are due for an object. To be called when no other call for it is going on. */
-  async turn(state: ObjectState): Promise<void> {
+  turn(state: ObjectState): Promise<void> | undefined {
     const object = this.#objects.get(state.name);
-    if (object === undefined) return;
+    return object === undefined ? undefined : this.#turnOf(object, state);
+  }
+
+  async #turnOf(object: SpawnedObject, state: ObjectState): Promise<void> {
     try {
       for (const spawn of object.spawns) {
         if (!this.#isDue(object, spawn) || !(await this.#prepare(object, spawn, state))) continue;
