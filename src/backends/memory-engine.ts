@@ -62,6 +62,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   readonly #random: Random;
   #identity: string;
   readonly #leaseCalls: LeaseCalls;
+  readonly #lifetime = new AbortController();
   #isClosed = false;
   /** A write is under way: user code in it (a getter, a codec, `toJSON`) must not make another one at its revision. */
   #isWriting = false;
@@ -97,6 +98,10 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
 
   get identity(): string {
     return this.#identity;
+  }
+
+  get lifetime(): AbortSignal {
+    return this.#lifetime.signal;
   }
 
   async ready(): Promise<void> {}
@@ -262,6 +267,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#lifetime.abort(new ClosedError('use the store'));
     this.#hub.close();
     this.#leases.close();
     this.#applier.pins.close();

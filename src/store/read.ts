@@ -4,6 +4,7 @@ import { IdentityChangedError } from '../types/errors.ts';
 import type { GetOptions, RangeRequest, RangeResult } from '../types/requests.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
+import { shown } from '../types/shown.ts';
 import { checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 import { type PreparedSelection, prepareSelection, select } from './selection.ts';
@@ -50,9 +51,10 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   checkOptions(request, REQUEST_NAMES, action);
   const selection = prepareSelection(request, action);
   let { revision = 0 } = request;
-  if (request.continue !== undefined) {
+  const { continue: token } = request;
+  if (token !== undefined) {
     if (!isAscending(selection)) throw new TypeError(`Cannot ${action}: continue needs rows in ascending key order`);
-    const position = parseContinue(request.continue, action);
+    const position = parseContinue(token, action);
     if (!mvcc.keys.isText(position.text)) throw new RangeError(`Cannot ${action}: the continue token is malformed`);
     if (!isOf(position, data)) throw new IdentityChangedError(action, data.epoch);
     checkInteger('the revision', revision, action);
@@ -142,8 +144,11 @@ function formatContinue({ epoch, identity }: DataSet, revision: Revision, text: 
   return `${epoch}:${encodeURIComponent(identity.toWellFormed())}:${revision}:${encodeURIComponent(text)}`;
 }
 
-function parseContinue(token: string, action: string): Position {
-  const match = typeof token === 'string' ? /^(\d{1,16}):([^:]*):(\d{1,16}):(.+)$/.exec(token) : null;
+function parseContinue(token: unknown, action: string): Position {
+  if (typeof token !== 'string') {
+    throw new TypeError(`Cannot ${action}: continue is ${shown(token)}, allowed is the continue token of a page`);
+  }
+  const match = /^(\d{1,16}):([^:]*):(\d{1,16}):(.+)$/.exec(token);
   const [, epoch, identity = '', digits, text = ''] = match ?? [];
   // NaN without a match.
   const revision = Number(digits);

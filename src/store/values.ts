@@ -1,6 +1,7 @@
 import { compareBytes } from '../core/key-order.ts';
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
+import { isDetached } from '../types/is-detached.ts';
 import type { Key } from '../types/revision.ts';
 import { freezePlain, measuredCopy } from './json-data.ts';
 import { utf8Length } from './keyspace.ts';
@@ -97,6 +98,7 @@ export class PlainValues<V> implements ValuePolicy<V> {
       return value;
     }
     if (value instanceof Uint8Array) {
+      checkAttached(value, action);
       const copy = copyOf(value);
       checkValueBytes(copy.length, bytesMax, action);
       return copy;
@@ -147,7 +149,10 @@ export class TrustedValues<V> extends PlainValues<V> {
 
   override admit(value: V, action: string): unknown {
     if (typeof value === 'string') checkTextBytes(value, this.bytesMax, action);
-    else if (value instanceof Uint8Array) checkValueBytes(value.length, this.bytesMax, action);
+    else if (value instanceof Uint8Array) {
+      checkAttached(value, action);
+      checkValueBytes(value.length, this.bytesMax, action);
+    }
     return value;
   }
 
@@ -305,10 +310,18 @@ export class CodecValues<V> implements ValuePolicy<V> {
 function encode<V>(policy: ValuePolicy<V>, codec: Codec<V>, value: V, action: string): Uint8Array {
   const bytes = policy.scope.run(() => codec.encode(value));
   if (bytes instanceof Uint8Array) {
+    if (isDetached(bytes)) {
+      throw new ValueError(action, { path: '', reason: 'was encoded to bytes whose buffer is detached by the codec' });
+    }
     checkValueBytes(bytes.length, policy.bytesMax, action);
     return bytes;
   }
   throw new ValueError(action, { path: '', reason: 'was not encoded to a Uint8Array by the codec' });
+}
+
+/** Throws `ValueError` for bytes that are gone. */
+function checkAttached(bytes: Uint8Array, action: string): void {
+  if (isDetached(bytes)) throw new ValueError(action, { path: '', reason: 'is bytes whose buffer is detached' });
 }
 
 /** A copy that shares nothing. `slice()` would not do: on Node's `Buffer` it is a view. */

@@ -22,9 +22,6 @@ export interface WatchedState {
   readonly window: WatchWindow;
 }
 
-/** Of the many watches that say nothing. */
-const NO_OPTIONS: WatchOptions = Object.freeze({});
-
 export interface WatchHubOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>;
   /** Whether there is a state to watch already. */
@@ -76,7 +73,7 @@ export class WatchHub implements WatcherHome {
     return { idle: this.#all.size - this.#pending.size, pending: this.#pending.size };
   }
 
-  /** Opens a watch of checked options. Throws `LimitExceededError`; a start too old is told by `next()`. */
+  /** Opens a watch of options that were checked, and that nobody changes any more. Throws `LimitExceededError`; a start too old is told by `next()`. */
   open<V, K extends Key>(
     source: WatchSource<V, K>,
     range: ResolvedRange,
@@ -86,12 +83,10 @@ export class WatchHub implements WatcherHome {
     if (this.#all.size >= this.#watchesMax) {
       throw new LimitExceededError('watch', { limit: 'watches', max: this.#watchesMax, actual: this.#all.size + 1 });
     }
-    // Copied: an option that changed under a watcher would change what it still has to deliver.
-    const own = Object.keys(options).length === 0 ? NO_OPTIONS : { ...options };
-    const watcher = new Watcher<V, K>(this, source, range, own);
+    const watcher = new Watcher<V, K>(this, source, range, options);
     this.#all.add(watcher);
-    if (own.signal?.aborted === true) {
-      watcher.fail(own.signal.reason);
+    if (options.signal?.aborted === true) {
+      watcher.fail(options.signal.reason);
     } else if (this.#isStarted) {
       this.#begin(watcher, data);
     }
