@@ -303,6 +303,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     const revision = this.#mvcc.window.revision + 1;
     const hasLeases = this.#leases.lessor.size > 0;
     const before = hasLeases ? this.#leasesOf(changes) : undefined;
+    if (before !== undefined) this.#leases.checkRoom(changes, before, action);
     this.#applier.commit({ revision, changes }, action, bytes);
     if (before !== undefined) this.#leases.follow(changes, before);
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, CompactedError, IdentityChangedError, LimitExceededError } from '../types/errors.ts';
+import { ClosedError, IdentityChangedError, LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Watch, WatchOptions } from '../types/watch.ts';
@@ -120,9 +120,7 @@ export class WatchHub implements WatcherHome {
   /** The low watermark was raised: pending watchers below it get `CompactedError`, once (M26). */
   compacted(): void {
     const { compactRevision, watchFloor } = this.#state.window;
-    for (const watcher of this.#pending.takeBelow(compactRevision)) {
-      watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
-    }
+    for (const watcher of this.#pending.takeBelow(compactRevision)) watcher.failCompacted(watchFloor);
   }
 
   /** The data were replaced: every watch that had begun ends; those that wait go on waiting (M24). */
@@ -138,10 +136,10 @@ export class WatchHub implements WatcherHome {
    * delivered anything ends. One that still has its initial batch to come, or starts above, goes on.
    */
   restarted(): void {
-    const { revision, compactRevision, watchFloor } = this.#state.window;
+    const { revision, watchFloor } = this.#state.window;
     for (const watcher of [...this.#all]) {
       if (watcher.state === 'initial' || watcher.from > revision) continue;
-      watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
+      watcher.failCompacted(watchFloor);
     }
   }
 
@@ -208,13 +206,12 @@ export class WatchHub implements WatcherHome {
 
   /** A start that waited in the future and now lies in a hole, and, on a repair, whoever had not kept up. */
   #endInsideSpan(after: Revision, revision: Revision, isRepair: boolean): void {
-    const { compactRevision } = this.#state.window;
-    const error = () => new CompactedError('watch', { minRevision: revision + 1, compactRevision });
     for (const watcher of [...this.#future]) {
       if (watcher.from > revision) continue;
       this.#future.delete(watcher);
-      if (watcher.from > after + 1) watcher.fail(error());
+      if (watcher.from > after + 1) watcher.failCompacted(revision + 1);
     }
-    if (isRepair) for (const watcher of this.#pending.takeBelow(Number.POSITIVE_INFINITY)) watcher.fail(error());
+    if (!isRepair) return;
+    for (const watcher of this.#pending.takeBelow(Number.POSITIVE_INFINITY)) watcher.failCompacted(revision + 1);
   }
 }
