@@ -168,17 +168,17 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     const { range, prevKv } = request;
     const slot = range.kind === 'point' ? mvcc.state.slotOf(range.text, now) : -1;
     this.#expect(mvcc, expected, range.text, slot, call.action);
-    const branch = new Branch(mvcc, now + 1, noLease);
+    const branch = new Branch(mvcc, now + 1, call.action, noLease);
     const { deleted, prevKvs } = branch.delete(range, prevKv);
     const revision = this.#commit(branch.changes, call.action);
     return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
   }
 
   txn<W, L extends Key>(mvcc: Mvcc<W, L>, txn: PreparedTxn, call: WriteCall): TxnResult<W, L> {
-    const path = choosePath(mvcc, txn);
+    const path = choosePath(mvcc, txn, call.action);
     checkPath(mvcc, txn, path, (id) => this.#leases.lessor.require(id, call.action), call.action);
     return this.#leases.withOwn(call.action, (grantOwn) => {
-      const branch = new Branch(mvcc, mvcc.window.revision + 1, grantOwn);
+      const branch = new Branch(mvcc, mvcc.window.revision + 1, call.action, grantOwn);
       const responses = branch.run(branchOf(txn, path), path);
       const revision = this.#commit(branch.changes, call.action);
       return { revision, succeeded: path.get(txn) === true, responses };
@@ -279,7 +279,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   #putBranch<W, L extends Key>(mvcc: Mvcc<W, L>, put: PreparedPut, { action }: WriteCall): PutResult<W, L> {
     checkPut(mvcc, put, (id) => this.#leases.lessor.require(id, action), action);
     return this.#leases.withOwn(action, (grantOwn) => {
-      const branch = new Branch(mvcc, mvcc.window.revision + 1, grantOwn);
+      const branch = new Branch(mvcc, mvcc.window.revision + 1, action, grantOwn);
       const { prevKv, lease } = branch.put(put);
       const revision = this.#commit(branch.changes, action);
       return { revision, ...(prevKv === undefined ? {} : { prevKv }), ...(lease === undefined ? {} : { lease }) };
@@ -292,7 +292,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
    */
   #commit(changes: readonly Change[], action: string): Revision {
     const { revision } = this.#mvcc.window;
-    const bytes = this.#applier.measure(changes);
+    const bytes = this.#applier.measure(changes, action);
     this.checkOpen(action);
     if (changes.length === 0) return revision;
     this.#publish(changes, action, bytes);

@@ -10,6 +10,7 @@ import type { Mvcc } from './mvcc.ts';
 import { checkValue, preparePut } from './prepare-put.ts';
 import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
 import { prepareSelection } from './selection.ts';
+import { bytesOf } from './values.ts';
 
 const ACTION = 'run a transaction';
 
@@ -78,7 +79,12 @@ function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, 
   switch (target) {
     case 'value':
       checkValue(value, ACTION);
-      return { range, target, result, value: mvcc.values.bytes(mvcc.values.admit(value as V, ACTION)) };
+      return {
+        range,
+        target,
+        result,
+        value: bytesOf(mvcc.values, mvcc.values.admit(value as V, ACTION), ACTION, undefined),
+      };
     case 'lease':
       return { range, target, result, value: parseLeaseId(value, ACTION, 'compare.value') ?? '0' };
     default:

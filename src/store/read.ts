@@ -8,6 +8,7 @@ import { shown } from '../types/shown.ts';
 import { checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 import { type PreparedSelection, prepareSelection, select } from './selection.ts';
+import { bytesOf } from './values.ts';
 
 /**
  * The state of one key. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`,
@@ -73,7 +74,7 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   }
   const { slots, count, more } = selection.isPlain
     ? plainRows(mvcc, resolved, at, selection.limit)
-    : selectedRows(mvcc, resolved, at, selection);
+    : selectedRows(mvcc, resolved, at, selection, action);
   const kvs: KeyValue<V, K>[] = [];
   for (const slot of slots) kvs.push(mvcc.kv(slot, selection.keysOnly));
   const page = { revision: now, count, kvs: Object.freeze(kvs), more };
@@ -107,15 +108,18 @@ function selectedRows<V, K extends Key>(
   range: ResolvedRange,
   at: Revision,
   selection: PreparedSelection,
+  action: string,
 ): SelectedRows {
-  const { state, core, values } = mvcc;
+  const { state, core, values, keys } = mvcc;
   const rows = Array.from(state.slots(range, at, 0), (slot) => ({
     slot,
     createRevision: core.createRevision(slot),
     modRevision: core.modRevision(slot),
     version: core.version(slot),
   }));
-  const { page, more } = select(rows, selection, ({ slot }) => values.bytes(state.cellAt(slot)));
+  const { page, more } = select(rows, selection, ({ slot }) =>
+    bytesOf(values, state.cellAt(slot), action, () => keys.key(state.textAt(slot))),
+  );
   return { slots: page.map(({ slot }) => slot), count: rows.length, more };
 }
 

@@ -63,6 +63,28 @@ export function readValue<V>(policy: ValuePolicy<V>, cell: unknown, key: Key): V
   }
 }
 
+/**
+ * As `policy.bytes`, for a compare, a sort, a measurement. Of a shared value that JSON text does not have, or whose `toJSON`
+ * throws, a `ValueError` that names what it belongs to, with what was thrown as cause: one such value must not make the
+ * others look at fault.
+ */
+export function bytesOf<V>(
+  policy: ValuePolicy<V>,
+  cell: unknown,
+  action: string,
+  key: (() => Key) | undefined,
+): Uint8Array {
+  try {
+    return policy.bytes(cell);
+  } catch (cause) {
+    if (key === undefined)
+      throw new ValueError(action, { path: '', reason: 'of a compare has no JSON text' }, { cause });
+    const owner = key();
+    const facts = { path: '', reason: `of key ${nameOf(owner)} has no JSON text`, key: owner };
+    throw new ValueError(action, facts, { cause });
+  }
+}
+
 /** Short enough for a message, whatever the key. */
 function nameOf(key: Key): string {
   const name = String(key);
