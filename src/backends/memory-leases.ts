@@ -6,6 +6,7 @@ import type { Clock } from '../types/clock.ts';
 import { ClosedError, LeaseLostError, LimitExceededError, SnapshotError } from '../types/errors.ts';
 import type { GrantLeaseOptions, Lease, LeaseId, ResumeLeaseOptions } from '../types/lease.ts';
 import type { LeaseDump } from '../types/lease-dump.ts';
+import { checkRenewedTtl } from '../types/lease-ttl.ts';
 import type { Random } from '../types/random.ts';
 import type { Revision } from '../types/revision.ts';
 import { type LeaseCalls, MemoryLease } from './memory-lease.ts';
@@ -56,6 +57,7 @@ export class MemoryLeases {
 
   /** The handle of a lease that is there; it has its whole TTL again. */
   resume(id: LeaseId, { keepAlive = false }: ResumeLeaseOptions, calls: LeaseCalls, call: WriteCall): Lease {
+    if (keepAlive) checkRenewedTtl(this.lessor.require(id, call.action).ttlMs, call.action);
     const record = this.lessor.keepAlive(id, call.action);
     const handle = this.#handles.get(id) ?? new MemoryLease(id, record.ttlMs, calls);
     this.#handles.set(id, handle);

@@ -14,7 +14,7 @@ import type {
 } from '../types/coordination.ts';
 import { InvariantError } from '../types/errors.ts';
 import { checkLeaseId } from '../types/lease-id.ts';
-import { checkTtl } from '../types/lease-ttl.ts';
+import { checkRenewedTtl, checkTtl } from '../types/lease-ttl.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, KeyValue } from '../types/revision.ts';
 import type { SignalOptions } from '../types/signal.ts';
@@ -115,7 +115,10 @@ class Coordination<V, K extends Key> implements StoreCoordination<V, K> {
     this.#context.names.check(name, action);
     const signal = checkOptions(options, allowed, action);
     const { ttlMs, lease, timeoutMs } = options;
-    if (ttlMs !== undefined) checkTtl(ttlMs, action);
+    if (ttlMs !== undefined) {
+      checkTtl(ttlMs, action);
+      checkRenewedTtl(ttlMs, action);
+    }
     if (timeoutMs !== undefined) checkInteger('timeoutMs', timeoutMs, action, 1);
     if (lease !== undefined) {
       if (ttlMs !== undefined) throw new TypeError(`Cannot ${action}: lease and ttlMs exclude each other`);

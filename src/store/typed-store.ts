@@ -19,7 +19,7 @@ import type {
   TimeToLiveOptions,
 } from '../types/lease.ts';
 import { checkLeaseId } from '../types/lease-id.ts';
-import { checkTtl } from '../types/lease-ttl.ts';
+import { checkRenewedTtl, checkTtl } from '../types/lease-ttl.ts';
 import type { Pin, PinOptions } from '../types/pin.ts';
 import type {
   DeleteOptions,
@@ -242,6 +242,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const { ttlMs, id } = options;
     checkTtl(ttlMs, action);
     const keepAlive = checkFlag('keepAlive', options.keepAlive, action);
+    if (keepAlive) checkRenewedTtl(ttlMs, action);
     const named = id === undefined ? {} : { id: checkLeaseId(id, action) };
     return this.#engine.grantLease({ ttlMs, keepAlive, ...named }, call);
   }
