@@ -35,10 +35,10 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'stored-idle-position',
     file: 'src/watch/hub.ts',
-    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) {',
+    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) watcher.failCompacted(watchFloor);',
     replace:
       "for (const watcher of [...this.#all]) {\n      if (watcher.state !== 'idle' && watcher.state !== 'pending') continue;\n" +
-      '      if (watcher.position >= compactRevision) continue;',
+      '      if (watcher.position >= compactRevision) continue;\n      watcher.failCompacted(watchFloor);\n    }',
     why: 'M26, first reading: a stored position for idle watches broke 627/3,000',
   },
   {
@@ -53,8 +53,8 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'compaction-ends-nobody',
     file: 'src/watch/hub.ts',
-    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) {',
-    replace: 'for (const watcher of this.#pending.takeBelow(0)) {',
+    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) watcher.failCompacted(watchFloor);',
+    replace: 'for (const watcher of this.#pending.takeBelow(0)) watcher.failCompacted(watchFloor);',
     why: 'M26: a pending watch that compaction passes ends with CompactedError; never a silent jump',
   },
   {
