@@ -3,6 +3,7 @@ import { ReplicaEngine } from './cache/replica-engine.ts';
 import { coreModule } from './core/module.ts';
 import { createCoordinate } from './lock/store-coordination.ts';
 import type { BackoffOptions } from './queue/backoff.ts';
+import { checkChoice, checkMembers } from './store/checks.ts';
 import { jsonCodec } from './store/codecs.ts';
 import { KeySpace } from './store/keyspace.ts';
 import { type ResolvedLimits, resolveLimits } from './store/limits.ts';
@@ -14,6 +15,8 @@ import { EncodedValues, PlainValues, TrustedValues, type ValuePolicy } from './s
 import { systemClock } from './system/system-clock.ts';
 import { systemRandom } from './system/system-random.ts';
 import type { Backend } from './types/backend.ts';
+import { checkInteger } from './types/check-integer.ts';
+import { checkSignal } from './types/check-signal.ts';
 import type { Clock } from './types/clock.ts';
 import type { Codec } from './types/codec.ts';
 import type { Limits } from './types/limits.ts';
@@ -120,10 +123,11 @@ export function openStore<V = unknown, K extends Key = Uint8Array>(
   options: OpenStoreOptions<V, K> & { readonly keys: NonNullable<OpenStoreOptions<V, K>['keys']> },
 ): Promise<Store<V, K>>;
 export async function openStore<V, K extends Key>(options: OpenStoreOptions<V, K> = {}): Promise<Store<V, K>> {
-  checkOptions(options);
-  options.signal?.throwIfAborted();
-  const { backend } = options;
-  return backend === undefined ? openEmbedded(options) : openReplica(options, backend);
+  const own = ownOptions(options);
+  checkOptions(own);
+  own.signal?.throwIfAborted();
+  const { backend } = own;
+  return backend === undefined ? openEmbedded(own) : openReplica(own, backend);
 }
 
 async function openEmbedded<V, K extends Key>(options: OpenStoreOptions<V, K>): Promise<Store<V, K>> {
@@ -189,6 +193,8 @@ function policy<V, K extends Key>(options: OpenStoreOptions<V, K>, { valueBytes 
   return options.codec === undefined ? new PlainValues<V>(valueBytes) : new EncodedValues(options.codec, valueBytes);
 }
 
+const ACTION = 'open a store';
+
 const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
   'backend',
   'backoff',
@@ -224,16 +230,29 @@ const SEAMS = {
 /** Of a backend that says it has leases. */
 const LEASE_SEAM = ['grant', 'keepAlive', 'revoke', 'timeToLive', 'list'] as const;
 
-/** Unknown and contradicting options are refused, not ignored. */
+/** Options whose members are numbers, judged after they were checked. */
+const NESTED: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>(['limits', 'retention', 'backoff']);
+
+/**
+ * The options as they are now, each read once, so that what is checked is what is used; also those of the nested ones that are
+ * objects. Unknown options are refused, not ignored.
+ */
+function ownOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): OpenStoreOptions<V, K> {
+  checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
+  const own: Record<string, unknown> = {};
+  for (const name of NAMES) {
+    const value: unknown = Reflect.get(options, name);
+    if (value === undefined) continue;
+    const isNested = NESTED.has(name) && typeof value === 'object' && value !== null && !Array.isArray(value);
+    own[name] = isNested ? { ...value } : value;
+  }
+  return own;
+}
+
+/** Contradicting options are refused, not ignored. */
 function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError('Cannot open a store: the options are not an object');
-  }
-  for (const name of Object.keys(options)) {
-    if (!NAMES.has(name)) throw new TypeError(`Cannot open a store: unknown option ${name}`);
-  }
-  checkChoice('keys', options.keys, ['utf8', 'bytes']);
-  checkChoice('values', options.values, ['copied', 'trusted']);
+  if (options.keys !== undefined) checkChoice('keys', options.keys, ACTION, ['utf8', 'bytes']);
+  if (options.values !== undefined) checkChoice('values', options.values, ACTION, ['copied', 'trusted']);
   if (options.values === 'trusted' && options.codec !== undefined) {
     throw new TypeError('Cannot open a store: values: trusted and a codec exclude each other');
   }
@@ -255,11 +274,6 @@ function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   }
 }
 
-function checkChoice(name: string, choice: string | undefined, allowed: readonly [string, string]): void {
-  if (choice === undefined || allowed.includes(choice)) return;
-  throw new TypeError(`Cannot open a store: ${name} is ${String(choice)}, allowed are ${allowed.join(' and ')}`);
-}
-
 function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   const { keepIdentity, memoryBytesMax, prefixes, random, signal, snapshot, waitReady } = options;
   if (snapshot !== undefined && !(snapshot instanceof Uint8Array)) {
@@ -271,13 +285,7 @@ function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   if (keepIdentity !== undefined && snapshot === undefined) {
     throw new TypeError('Cannot open a store: keepIdentity needs a snapshot');
   }
-  if (memoryBytesMax !== undefined) {
-    if (typeof memoryBytesMax !== 'number') throw new TypeError('Cannot open a store: memoryBytesMax is not a number');
-    if (!Number.isInteger(memoryBytesMax) || memoryBytesMax < 1_048_576 || memoryBytesMax > 0x7fff0000) {
-      const allowed = `an integer from 1048576 to ${0x7fff0000}`;
-      throw new RangeError(`Cannot open a store: memoryBytesMax is ${memoryBytesMax}, allowed is ${allowed}`);
-    }
-  }
+  if (memoryBytesMax !== undefined) checkInteger('memoryBytesMax', memoryBytesMax, ACTION, 1_048_576, 0x7fff0000);
   if (prefixes !== undefined && !Array.isArray(prefixes)) {
     throw new TypeError('Cannot open a store: prefixes is not an array');
   }
@@ -287,9 +295,7 @@ function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   if (waitReady !== undefined && typeof waitReady !== 'boolean') {
     throw new TypeError('Cannot open a store: waitReady is not a boolean');
   }
-  if (signal !== undefined && typeof signal?.throwIfAborted !== 'function') {
-    throw new TypeError('Cannot open a store: the signal is not an AbortSignal');
-  }
+  checkSignal(signal, ACTION);
 }
 
 function checkSeams<V, K extends Key>(options: OpenStoreOptions<V, K>): void {

@@ -62,6 +62,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   readonly #random: Random;
   #identity: string;
   readonly #leaseCalls: LeaseCalls;
+  readonly #lifetime = new AbortController();
   #isClosed = false;
   /** A write is under way: user code in it (a getter, a codec, `toJSON`) must not make another one at its revision. */
   #isWriting = false;
@@ -97,6 +98,10 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
 
   get identity(): string {
     return this.#identity;
+  }
+
+  get lifetime(): AbortSignal {
+    return this.#lifetime.signal;
   }
 
   async ready(): Promise<void> {}
@@ -163,17 +168,17 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     const { range, prevKv } = request;
     const slot = range.kind === 'point' ? mvcc.state.slotOf(range.text, now) : -1;
     this.#expect(mvcc, expected, range.text, slot, call.action);
-    const branch = new Branch(mvcc, now + 1, noLease);
+    const branch = new Branch(mvcc, now + 1, call.action, noLease);
     const { deleted, prevKvs } = branch.delete(range, prevKv);
     const revision = this.#commit(branch.changes, call.action);
     return prevKvs === undefined ? { revision, deleted } : { revision, deleted, prevKvs };
   }
 
   txn<W, L extends Key>(mvcc: Mvcc<W, L>, txn: PreparedTxn, call: WriteCall): TxnResult<W, L> {
-    const path = choosePath(mvcc, txn);
+    const path = choosePath(mvcc, txn, call.action);
     checkPath(mvcc, txn, path, (id) => this.#leases.lessor.require(id, call.action), call.action);
     return this.#leases.withOwn(call.action, (grantOwn) => {
-      const branch = new Branch(mvcc, mvcc.window.revision + 1, grantOwn);
+      const branch = new Branch(mvcc, mvcc.window.revision + 1, call.action, grantOwn);
       const responses = branch.run(branchOf(txn, path), path);
       const revision = this.#commit(branch.changes, call.action);
       return { revision, succeeded: path.get(txn) === true, responses };
@@ -262,6 +267,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#lifetime.abort(new ClosedError('use the store'));
     this.#hub.close();
     this.#leases.close();
     this.#applier.pins.close();
@@ -273,7 +279,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   #putBranch<W, L extends Key>(mvcc: Mvcc<W, L>, put: PreparedPut, { action }: WriteCall): PutResult<W, L> {
     checkPut(mvcc, put, (id) => this.#leases.lessor.require(id, action), action);
     return this.#leases.withOwn(action, (grantOwn) => {
-      const branch = new Branch(mvcc, mvcc.window.revision + 1, grantOwn);
+      const branch = new Branch(mvcc, mvcc.window.revision + 1, action, grantOwn);
       const { prevKv, lease } = branch.put(put);
       const revision = this.#commit(branch.changes, action);
       return { revision, ...(prevKv === undefined ? {} : { prevKv }), ...(lease === undefined ? {} : { lease }) };
@@ -286,7 +292,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
    */
   #commit(changes: readonly Change[], action: string): Revision {
     const { revision } = this.#mvcc.window;
-    const bytes = this.#applier.measure(changes);
+    const bytes = this.#applier.measure(changes, action);
     this.checkOpen(action);
     if (changes.length === 0) return revision;
     this.#publish(changes, action, bytes);
@@ -297,6 +303,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     const revision = this.#mvcc.window.revision + 1;
     const hasLeases = this.#leases.lessor.size > 0;
     const before = hasLeases ? this.#leasesOf(changes) : undefined;
+    if (before !== undefined) this.#leases.checkRoom(changes, before, action);
     this.#applier.commit({ revision, changes }, action, bytes);
     if (before !== undefined) this.#leases.follow(changes, before);
   }

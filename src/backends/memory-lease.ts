@@ -50,8 +50,8 @@ export class MemoryLease implements Lease {
   async timeToLive(options: TimeToLiveOptions & SignalOptions = NO_OPTIONS): Promise<LeaseStatus | undefined> {
     const action = 'read a lease';
     this.#begin(action, options, TTL_NAMES);
-    checkFlag('keys', options.keys, action);
-    return this.#lost.loss === undefined ? this.#calls.timeToLive(this.id, options) : undefined;
+    const keys = checkFlag('keys', options.keys, action);
+    return this.#lost.loss === undefined ? this.#calls.timeToLive(this.id, { keys }) : undefined;
   }
 
   async revoke(options: SignalOptions = NO_OPTIONS): Promise<RevokeLeaseResult> {
@@ -64,8 +64,7 @@ export class MemoryLease implements Lease {
   /** In the order of the store's own calls: the store, the options, the signal. */
   #begin(action: string, options: SignalOptions, names: ReadonlySet<string>): void {
     this.#calls.begin(action);
-    checkOptions(options, names, action);
-    options.signal?.throwIfAborted();
+    checkOptions(options, names, action)?.throwIfAborted();
   }
 
   /** A lease that is gone never revives, also if another one was granted with its id (store:R40). */

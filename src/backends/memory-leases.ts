@@ -3,9 +3,10 @@ import { Lessor } from '../lease/lessor.ts';
 import type { Change } from '../store/commit.ts';
 import type { WriteCall } from '../store/engine.ts';
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, LeaseLostError, SnapshotError } from '../types/errors.ts';
+import { ClosedError, LeaseLostError, LimitExceededError, SnapshotError } from '../types/errors.ts';
 import type { GrantLeaseOptions, Lease, LeaseId, ResumeLeaseOptions } from '../types/lease.ts';
 import type { LeaseDump } from '../types/lease-dump.ts';
+import { checkRenewedTtl } from '../types/lease-ttl.ts';
 import type { Random } from '../types/random.ts';
 import type { Revision } from '../types/revision.ts';
 import { type LeaseCalls, MemoryLease } from './memory-lease.ts';
@@ -26,12 +27,16 @@ export class MemoryLeases {
   readonly lessor: Lessor;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #leasesMax: number;
+  /** Of the write that is under way. */
+  #granted: readonly LeaseId[] = [];
   readonly #handles = new Map<LeaseId, MemoryLease>();
 
   constructor(options: MemoryLeasesOptions) {
     const { clock, random, leasesMax, onDue } = options;
     this.#clock = clock;
     this.#random = random;
+    this.#leasesMax = leasesMax;
     this.lessor = new Lessor({ clock, random, leasesMax, onDue });
   }
 
@@ -52,6 +57,7 @@ export class MemoryLeases {
 
   /** The handle of a lease that is there; it has its whole TTL again. */
   resume(id: LeaseId, { keepAlive = false }: ResumeLeaseOptions, calls: LeaseCalls, call: WriteCall): Lease {
+    if (keepAlive) checkRenewedTtl(this.lessor.require(id, call.action).ttlMs, call.action);
     const record = this.lessor.keepAlive(id, call.action);
     const handle = this.#handles.get(id) ?? new MemoryLease(id, record.ttlMs, calls);
     this.#handles.set(id, handle);
@@ -64,9 +70,10 @@ export class MemoryLeases {
     handle.addRenewals(new KeepAlive({ clock: this.#clock, random: this.#random, ttlMs: handle.ttlMs, renew, signal }));
   }
 
-  /** Runs a write that may make leases for its keys; if it fails, they go again. */
+  /** Runs a write that may make leases for its keys; if it fails, they go again. Its commit asks `checkRoom`. */
   withOwn<T>(action: string, write: (grantOwn: (ttlMs: number) => LeaseId) => T): T {
     const granted: LeaseId[] = [];
+    this.#granted = granted;
     try {
       return write((ttlMs) => {
         const { id } = this.lessor.grant(ttlMs, undefined, action, { keyed: true });
@@ -76,7 +83,38 @@ export class MemoryLeases {
     } catch (error) {
       for (const id of granted) this.lessor.remove(id);
       throw error;
+    } finally {
+      this.#granted = [];
     }
+  }
+
+  /**
+   * Throws `LimitExceededError` for a commit that adds leases and comes to more than there may be: those that go with it are
+   * taken off (M41). Only asked in earnest when the leases it has made are too many, which costs the others one comparison.
+   */
+  checkRoom(changes: readonly Change[], before: ReadonlyMap<string, LeaseId>, action: string): void {
+    const { size } = this.lessor;
+    const max = this.#leasesMax;
+    if (size <= max || this.#granted.length === 0) return;
+    const after = new Map<string, LeaseId>();
+    for (const { text, lease } of changes) after.set(text, lease);
+    // What the number of keys of each lease that is touched becomes.
+    const gained = new Map<LeaseId, number>();
+    const add = (id: LeaseId, count: number) => gained.set(id, (gained.get(id) ?? 0) + count);
+    for (const id of this.#granted) add(id, 0);
+    for (const [text, to] of after) {
+      const from = before.get(text) ?? '0';
+      if (from === to) continue;
+      add(from, -1);
+      add(to, 1);
+    }
+    let actual = size;
+    for (const [id, count] of gained) {
+      const record = this.lessor.get(id);
+      if (record?.keyed === true && this.lessor.keyCount(record) + count === 0) actual--;
+    }
+    if (actual <= max || actual <= size - this.#granted.length) return;
+    throw new LimitExceededError(action, { limit: 'leases', max, actual });
   }
 
   /** The lease is gone, with its keys, as of a revision. Whoever holds it hears of it in a microtask of its own (M8). */

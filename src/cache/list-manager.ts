@@ -109,6 +109,11 @@ export class ListManager<V, K extends Key> {
     this.#loop = this.#run().catch((error: unknown) => this.#end(error));
   }
 
+  /** Aborts when it has ended for good; `gate.failure` says why. */
+  get lifetime(): AbortSignal {
+    return this.#lifetime.signal;
+  }
+
   async close(): Promise<void> {
     if (!this.#lifetime.signal.aborted) this.#end(new ClosedError('use the store'));
     await this.#loop;

@@ -127,6 +127,10 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
     return this.#manager.identity;
   }
 
+  get lifetime(): AbortSignal {
+    return this.#manager.lifetime;
+  }
+
   ready(signal: AbortSignal | undefined): Promise<void> {
     return this.#manager.gate.wait(signal);
   }

@@ -80,8 +80,7 @@ export class ReplicaLease implements Lease {
 
   #call(action: string, options: SignalOptions, names: ReadonlySet<string>): WriteCall {
     this.#calls.begin(action);
-    checkOptions(options, names, action);
-    const { signal } = options;
+    const signal = checkOptions(options, names, action);
     signal?.throwIfAborted();
     return { action, signal };
   }

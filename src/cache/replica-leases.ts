@@ -21,6 +21,7 @@ import type {
   RevokeLeaseResult,
   TimeToLiveOptions,
 } from '../types/lease.ts';
+import { checkRenewedTtl } from '../types/lease-ttl.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key } from '../types/revision.ts';
@@ -94,6 +95,7 @@ export class ReplicaLeases implements ReplicaLeaseCalls {
     const { ttlMs } = await this.keepAlive(id, call);
     if (epoch !== sent.epoch) throw new IdentityChangedError(call.action, sent.epoch);
     if (this.#isClosed) throw new ClosedError(call.action);
+    if (keepAlive) checkRenewedTtl(ttlMs, call.action);
     const handle = this.#handles.get(id) ?? new ReplicaLease(id, ttlMs, this, clock);
     this.#handles.set(id, handle);
     if (keepAlive) this.#renew(handle, call.signal);

@@ -5,6 +5,7 @@ import { checkInteger } from '../types/check-integer.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError, ConflictError, LimitExceededError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
+import { shown } from '../types/shown.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import { untilAborted } from '../types/until-aborted.ts';
 import type {
@@ -21,7 +22,7 @@ import { resolveClassicOptions } from './classic-options.ts';
 import type { ClassicRole } from './classic-state.ts';
 import { ClassicCounts } from './classic-stats.ts';
 import { untilTimeout } from './classic-timeout.ts';
-import { checkKey, checkWork } from './writer-checks.ts';
+import { checkKey, checkWait, checkWork } from './writer-checks.ts';
 
 type Outcome = WriteOutcome | ClassicOutcome;
 type Try = WriterTry<unknown, Outcome>;
@@ -117,7 +118,8 @@ class ClassicAdapter implements ClassicWriterLease {
     this.#lease.expire();
   }
 
-  async wait({ signal }: SignalOptions = {}): Promise<WaitResult> {
+  async wait(options: SignalOptions = {}): Promise<WaitResult> {
+    const signal = checkWait(options);
     let forget: () => void = () => {};
     const decided = (): Promise<WaitResult> =>
       new Promise((resolve) => {
@@ -177,7 +179,7 @@ class ClassicAdapter implements ClassicWriterLease {
     if (typeof outcome === 'object' && outcome !== null && RESULTS.has(outcome.result)) {
       return { result: outcome.result, retry: outcome.retry === true };
     }
-    throw new TypeError(`Cannot take an outcome: ${String(outcome)} is none`);
+    throw new TypeError(`Cannot take an outcome: ${shown(outcome)} is none`);
   }
 
   #failed(key: string, error: unknown): ClassicAnswer {

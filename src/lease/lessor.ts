@@ -81,7 +81,8 @@ export class Lessor {
   }
 
   /**
-   * Enters a lease, with an id that is free or one made here (store:R39). What is granted is what was asked for.
+   * Enters a lease, with an id that is free or one made here (store:R39). What is granted is what was asked for. A keyed one is
+   * not counted here: its commit may take another one away, so whoever commits judges the number (M41).
    *
    * @throws TypeError and RangeError for a TTL or an id that is none; `LimitExceededError` for a TTL above 9e12 and for one
    *   lease too many; `LeaseExistsError`
@@ -90,18 +91,15 @@ export class Lessor {
     ttlMs: number,
     id: LeaseId | undefined,
     action: string,
-    options: { readonly keyed?: boolean } = {},
+    { keyed = false }: { readonly keyed?: boolean } = {},
   ): LeaseRecord {
     checkTtl(ttlMs, action);
     if (id !== undefined && this.#leases.has(checkLeaseId(id, action))) throw new LeaseExistsError(action, id);
-    if (this.size >= this.#leasesMax) {
+    if (!keyed && this.size >= this.#leasesMax) {
       throw new LimitExceededError(action, { limit: 'leases', max: this.#leasesMax, actual: this.size + 1 });
     }
     const free = id ?? generateLeaseId(this.#random, (other) => this.#leases.has(other));
-    const entry = this.#enter(
-      { id: free, ttlMs, remainingMs: ttlMs, keyed: options.keyed ?? false },
-      this.#clock.now(),
-    );
+    const entry = this.#enter({ id: free, ttlMs, remainingMs: ttlMs, keyed }, this.#clock.now());
     this.#timer.arm();
     return entry;
   }

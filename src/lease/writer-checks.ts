@@ -1,3 +1,6 @@
+import { checkSignal } from '../types/check-signal.ts';
+import type { SignalOptions } from '../types/signal.ts';
+
 /** Refuses options that are no object or have a name too many: what is misspelt would be ignored otherwise. */
 export function checkNames(action: string, options: unknown, names: ReadonlySet<string>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
@@ -7,6 +10,17 @@ export function checkNames(action: string, options: unknown, names: ReadonlySet<
     if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown option ${name}`);
   }
 }
+
+/** The signal of a wait to hear who leads, read once. Refuses what is none, and options that are wrong. */
+export function checkWait(options: SignalOptions): AbortSignal | undefined {
+  const action = 'wait for a leader';
+  checkNames(action, options, WAIT_NAMES);
+  const { signal } = options;
+  checkSignal(signal, action);
+  return signal;
+}
+
+const WAIT_NAMES: ReadonlySet<string> = new Set<keyof SignalOptions>(['signal']);
 
 /** Refuses what is no finite number, and one of which the caller says that it is not among the `allowed` ones. */
 export function checkNumber(action: string, name: string, value: unknown, allowed: string, isAllowed: boolean): void {

@@ -14,7 +14,7 @@ import type {
   WriterTry,
 } from '../types/writer-lease.ts';
 import { createClassicWriterLease } from './classic-writer-lease.ts';
-import { checkKey, checkNames, checkWork } from './writer-checks.ts';
+import { checkKey, checkNames, checkWait, checkWork } from './writer-checks.ts';
 import { WriterCounts } from './writer-counts.ts';
 import { Estimates } from './writer-estimates.ts';
 import { WriterKeys } from './writer-keys.ts';
@@ -138,8 +138,8 @@ class DefaultWriterLease<V> implements WriterLease<V> {
   }
 
   async wait(options: SignalOptions = {}): Promise<WaitResult> {
-    checkNames('wait for a leader', options, WAIT_NAMES);
-    return this.#parts.waits.wait(options, () => (this.#isClosed ? 'closed' : this.role));
+    const signal = checkWait(options);
+    return this.#parts.waits.wait(signal, () => (this.#isClosed ? 'closed' : this.role));
   }
 
   stats(): WriterLeaseStats {
@@ -169,5 +169,3 @@ class DefaultWriterLease<V> implements WriterLease<V> {
     return this.close();
   }
 }
-
-const WAIT_NAMES: ReadonlySet<string> = new Set<keyof SignalOptions>(['signal']);

@@ -3,6 +3,7 @@ import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
+import { shown } from '../types/shown.ts';
 import type { WriterLeaseOptions } from '../types/writer-lease.ts';
 import { guardedEqual, plainEqual } from './contention-equal.ts';
 import { checkCount, checkMethods, checkNames, checkNumber, checkOptional } from './writer-checks.ts';
@@ -102,7 +103,7 @@ function checkSeams(options: WriterLeaseOptions): void {
   checkOptional(WRITER_ACTION, 'expectPeers', options.expectPeers, 'boolean');
   if (options.strategy !== undefined && options.strategy !== 'default') {
     throw new TypeError(
-      `Cannot ${WRITER_ACTION}: strategy is ${String(options.strategy)}, allowed are default and classic`,
+      `Cannot ${WRITER_ACTION}: strategy is ${shown(options.strategy)}, allowed are default and classic`,
     );
   }
   if (tracker !== undefined)

@@ -1,5 +1,4 @@
 import { onAbort } from '../types/on-abort.ts';
-import type { SignalOptions } from '../types/signal.ts';
 import type { WaitResult } from '../types/writer-lease.ts';
 
 /** Those who wait to hear who leads (WL24). Whoever aborts is forgotten at once. */
@@ -8,7 +7,7 @@ export class WriterWaits {
   #isSettled = false;
 
   /** Resolves with `now()` if it is known already, else when it is. */
-  wait({ signal }: SignalOptions, now: () => WaitResult): Promise<WaitResult> {
+  wait(signal: AbortSignal | undefined, now: () => WaitResult): Promise<WaitResult> {
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#isSettled) return Promise.resolve(now());
     return new Promise((resolve, reject) => {

@@ -5,6 +5,7 @@ import { checkInteger } from '../types/check-integer.ts';
 import type { Clock } from '../types/clock.ts';
 import type { AcquireOptions, KeyedLockOptions, LockMode, TryAcquireOptions } from '../types/lock.ts';
 import type { Logger } from '../types/logger.ts';
+import { shown } from '../types/shown.ts';
 
 /** What errors of requests say could not be done. */
 export const ACTION = 'lock a key';
@@ -80,8 +81,8 @@ export function tryRequest(options: TryAcquireOptions): LockRequest {
 
 /** Throws TypeError, RangeError. */
 export function acquireRequest(options: AcquireOptions): LockRequest {
-  checkOptions(options, ACQUIRE_NAMES, ACTION);
-  const { signal, timeoutMs } = options;
+  const signal = checkOptions(options, ACQUIRE_NAMES, ACTION);
+  const { timeoutMs } = options;
   // Zero would be "no timeout" for some and "do not wait" for others: that is what tryAcquire is for.
   if (timeoutMs !== undefined) checkInteger('timeoutMs', timeoutMs, ACTION, 1);
   return { ...common(options), signal, timeoutMs };
@@ -100,5 +101,5 @@ function common(options: TryAcquireOptions): Pick<LockRequest, 'isPrefix' | 'own
 export function isWriteMode(mode: LockMode, action: string): boolean {
   if (mode === 'write') return true;
   if (mode === 'read') return false;
-  throw new TypeError(`Cannot ${action}: the mode is ${String(mode)}, allowed are read and write`);
+  throw new TypeError(`Cannot ${action}: the mode is ${shown(mode)}, allowed are read and write`);
 }

@@ -97,9 +97,9 @@ class Elector implements LeaderElector {
 
   async run(options: SignalOptions = NO_OPTIONS): Promise<void> {
     const action = 'run a leader elector';
-    checkOptions(options, SIGNAL_NAMES, action);
+    const given = checkOptions(options, SIGNAL_NAMES, action);
     if (this.#isRunning) throw new TypeError(`Cannot ${action}: it runs already`);
-    const signal = options.signal ?? new AbortController().signal;
+    const signal = given ?? new AbortController().signal;
     this.#isRunning = true;
     try {
       while (!signal.aborted) {

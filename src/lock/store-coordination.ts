@@ -2,6 +2,7 @@ import { checkMembers, checkOptions, NO_OPTIONS, SIGNAL_NAMES } from '../store/c
 import type { KeySpace } from '../store/keyspace.ts';
 import type { Coordinate } from '../store/typed-store.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkSignal } from '../types/check-signal.ts';
 import type { Clock } from '../types/clock.ts';
 import type {
   AcquireLockOptions,
@@ -13,7 +14,7 @@ import type {
 } from '../types/coordination.ts';
 import { InvariantError } from '../types/errors.ts';
 import { checkLeaseId } from '../types/lease-id.ts';
-import { checkTtl } from '../types/lease-ttl.ts';
+import { checkRenewedTtl, checkTtl } from '../types/lease-ttl.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, KeyValue } from '../types/revision.ts';
 import type { SignalOptions } from '../types/signal.ts';
@@ -51,30 +52,30 @@ class Coordination<V, K extends Key> implements StoreCoordination<V, K> {
 
   async acquireLock(name: string, options: AcquireLockOptions = NO_OPTIONS): Promise<StoreLock<V, K>> {
     const action = 'acquire a lock';
-    this.#check(name, options, ACQUIRE_NAMES, action);
-    return present(await acquireMutex(this.#context, { name, action, options, ifFree: false }));
+    const own = this.#checked(name, options, ACQUIRE_NAMES, action);
+    return present(await acquireMutex(this.#context, { name, action, options: own, ifFree: false }));
   }
 
   async tryLock(name: string, options: TryLockOptions = NO_OPTIONS): Promise<StoreLock<V, K> | undefined> {
     const action = 'acquire a lock';
-    this.#check(name, options, TRY_NAMES, action);
-    return acquireMutex(this.#context, { name, action, options, ifFree: true });
+    const own = this.#checked(name, options, TRY_NAMES, action);
+    return acquireMutex(this.#context, { name, action, options: own, ifFree: true });
   }
 
   async resumeLock(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<StoreLock<V, K>> {
-    this.#checkToken(token, options, 'resume a lock');
-    return resumeMutex(this.#context, token, options.signal);
+    const checked = this.#checkedToken(token, options, 'resume a lock');
+    return resumeMutex(this.#context, checked.token, checked.signal);
   }
 
   async resumeLeadership(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
-    this.#checkToken(token, options, 'resume a leadership');
-    return resumeElected(this.#context, token, options.signal);
+    const checked = this.#checkedToken(token, options, 'resume a leadership');
+    return resumeElected(this.#context, checked.token, checked.signal);
   }
 
   async campaign(name: string, value: V, options: AcquireLockOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
     const action = 'campaign';
-    this.#check(name, options, ACQUIRE_NAMES, action);
-    return present(await campaign(this.#context, { name, action, value, options }));
+    const own = this.#checked(name, options, ACQUIRE_NAMES, action);
+    return present(await campaign(this.#context, { name, action, value, options: own }));
   }
 
   leader(name: string): KeyValue<V, K> | undefined {
@@ -86,35 +87,54 @@ class Coordination<V, K extends Key> implements StoreCoordination<V, K> {
     const action = 'observe an election';
     const { names, store } = this.#context;
     names.check(name, action);
-    checkOptions(options, SIGNAL_NAMES, action);
-    return new LeaderStream(store, names.prefix(name), options);
+    const signal = checkOptions(options, SIGNAL_NAMES, action);
+    return new LeaderStream(store, names.prefix(name), signal === undefined ? {} : { signal });
   }
 
-  #checkToken(token: LockToken, options: SignalOptions, action: string): void {
-    checkOptions(options, SIGNAL_NAMES, action);
+  /** The token as it was checked, each member read once. */
+  #checkedToken(token: LockToken, options: SignalOptions, action: string) {
+    const signal = checkOptions(options, SIGNAL_NAMES, action);
     checkMembers(token, TOKEN_NAMES, action, 'the token is not an object', 'member of a token');
-    this.#context.names.check(token.name, action);
-    checkLeaseId(token.leaseId, action, 'leaseId');
-    checkInteger('fencingToken', token.fencingToken, action, 1);
-    if (typeof token.identity !== 'string') throw new TypeError(`Cannot ${action}: identity is not text`);
-    if (typeof token.ownsLease !== 'boolean') throw new TypeError(`Cannot ${action}: ownsLease is not a boolean`);
-    options.signal?.throwIfAborted();
+    const { identity, name, leaseId, fencingToken, ownsLease } = token;
+    this.#context.names.check(name, action);
+    checkLeaseId(leaseId, action, 'leaseId');
+    checkInteger('fencingToken', fencingToken, action, 1);
+    if (typeof identity !== 'string') throw new TypeError(`Cannot ${action}: identity is not text`);
+    if (typeof ownsLease !== 'boolean') throw new TypeError(`Cannot ${action}: ownsLease is not a boolean`);
+    signal?.throwIfAborted();
+    return { token: { identity, name, leaseId, fencingToken, ownsLease }, signal };
   }
 
-  #check(name: string, options: AcquireLockOptions, allowed: ReadonlySet<string>, action: string): void {
+  /** The options as they were checked, each read once. */
+  #checked(
+    name: string,
+    options: AcquireLockOptions,
+    allowed: ReadonlySet<string>,
+    action: string,
+  ): AcquireLockOptions {
     this.#context.names.check(name, action);
-    checkOptions(options, allowed, action);
-    const { ttlMs, lease, timeoutMs, signal } = options;
-    if (ttlMs !== undefined) checkTtl(ttlMs, action);
+    const signal = checkOptions(options, allowed, action);
+    const { ttlMs, lease, timeoutMs } = options;
+    if (ttlMs !== undefined) {
+      checkTtl(ttlMs, action);
+      checkRenewedTtl(ttlMs, action);
+    }
     if (timeoutMs !== undefined) checkInteger('timeoutMs', timeoutMs, action, 1);
     if (lease !== undefined) {
       if (ttlMs !== undefined) throw new TypeError(`Cannot ${action}: lease and ttlMs exclude each other`);
-      if (typeof lease !== 'object' || lease === null || typeof lease.signal?.throwIfAborted !== 'function') {
+      if (typeof lease !== 'object' || lease === null || lease.signal === undefined) {
         throw new TypeError(`Cannot ${action}: lease is not the handle of a lease`);
       }
+      checkSignal(lease.signal, action, 'lease is not the handle of a lease');
       checkLeaseId(lease.id, action, 'lease.id');
     }
     signal?.throwIfAborted();
+    return {
+      ...(ttlMs === undefined ? undefined : { ttlMs }),
+      ...(lease === undefined ? undefined : { lease }),
+      ...(timeoutMs === undefined ? undefined : { timeoutMs }),
+      ...(signal === undefined ? undefined : { signal }),
+    };
   }
 }
 

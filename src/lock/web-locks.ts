@@ -63,8 +63,8 @@ class WebLocks implements WebLock {
 
   async acquire(key: string, mode: LockMode, options: WebAcquireOptions = NO_OPTIONS): Promise<HeldWebLock> {
     const isWrite = isWriteRequest(key, mode);
-    checkOptions(options, ACQUIRE_NAMES, ACTION);
-    const { signal, timeoutMs } = options;
+    const signal = checkOptions(options, ACQUIRE_NAMES, ACTION);
+    const { timeoutMs } = options;
     if (timeoutMs !== undefined) checkInteger('timeoutMs', timeoutMs, ACTION, 1);
     signal?.throwIfAborted();
     const end = new AbortController();

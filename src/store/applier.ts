@@ -6,6 +6,7 @@ import { Compactor } from './compactor.ts';
 import type { Mvcc } from './mvcc.ts';
 import { Pins } from './pins.ts';
 import { checkRetention, type Retention, RetentionKeeper } from './retention.ts';
+import { bytesOf } from './values.ts';
 
 /** Who has to hear of a publish at once; the watch hub has this shape. */
 export interface PublishListener {
@@ -76,17 +77,20 @@ export class Applier<V, K extends Key> {
 
   /**
    * Bytes of the values in a commit, as far as retention wants to know; for `commit`, which measures by itself if nobody
-   * did. Of a trusted value this runs `toJSON`, which may throw, and may call the store.
+   * did. Of a trusted value this runs `toJSON`, which may call the store; what has no JSON text is a `ValueError`.
    */
-  measure(changes: readonly Change[]): number {
+  measure(changes: readonly Change[], action: string): number {
     if (!this.#retention.needsBytes) return 0;
+    const { keys, values } = this.#mvcc;
     let bytes = 0;
-    for (const { cell } of changes) if (cell !== undefined) bytes += this.#mvcc.values.bytes(cell).length;
+    for (const { cell, text } of changes) {
+      if (cell !== undefined) bytes += bytesOf(values, cell, action, () => keys.key(text)).length;
+    }
     return bytes;
   }
 
   /** Publishes one commit. Throws `StoreFullError` with nothing changed. */
-  commit(commit: Commit, action: string, bytes: number = this.measure(commit.changes)): void {
+  commit(commit: Commit, action: string, bytes: number = this.measure(commit.changes, action)): void {
     const mvcc = this.#mvcc;
     this.#publish(commit, action);
     this.#listener.published(commit);

@@ -1,7 +1,9 @@
 import { checkInteger } from '../types/check-integer.ts';
+import { checkSignal } from '../types/check-signal.ts';
 import type { GrantLeaseOptions, ResumeLeaseOptions, TimeToLiveOptions } from '../types/lease.ts';
 import type { DeleteOptions, GetOptions, PutEntry, PutOptions } from '../types/requests.ts';
 import type { Key, KeyRange, Revision } from '../types/revision.ts';
+import { shown } from '../types/shown.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import type { PrefixOptions } from '../types/store.ts';
 
@@ -49,13 +51,18 @@ export const RANGE_NAMES = ['key', 'prefix', 'start', 'end'] as const;
 const RANGE_NAME_SET: ReadonlySet<string> = new Set(RANGE_NAMES);
 export const REQUEST_NAMES: ReadonlySet<string> = new Set([...RANGE_NAMES, ...SELECTION_NAMES, 'revision', 'continue']);
 
-/** Throws TypeError for options that are no object, for a name that is not among them, and for a `signal` that is none. */
-export function checkOptions(options: object, names: ReadonlySet<string>, action: string): void {
-  if (options === NO_OPTIONS) return;
+/**
+ * Throws TypeError for options that are no object, for a name that is not among them, and for a `signal` that is none. Returns
+ * the signal, if it is one of the names: the caller must not read it again, nor any other option twice, since a getter may
+ * give something else that nobody has checked.
+ */
+export function checkOptions(options: object, names: ReadonlySet<string>, action: string): AbortSignal | undefined {
+  if (options === NO_OPTIONS) return undefined;
   checkMembers(options, names, action, 'the options are not an object', 'option');
+  if (!names.has('signal')) return undefined;
   const { signal } = options as SignalOptions;
-  if (signal === undefined || typeof signal?.throwIfAborted === 'function') return;
-  throw new TypeError(`Cannot ${action}: the signal is not an AbortSignal`);
+  checkSignal(signal, action);
+  return signal;
 }
 
 /** The same for a range that is given alone. */
@@ -75,7 +82,7 @@ export function checkMembers(
     throw new TypeError(`Cannot ${action}: ${notObject}`);
   }
   for (const name of Object.keys(part)) {
-    if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown ${what} ${name}`);
+    if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown ${what} ${shown(name)}`);
   }
 }
 
@@ -86,7 +93,7 @@ export function checkMembers(
 export function checkFlag(name: string, value: unknown, action: string): boolean {
   if (value === undefined) return false;
   if (typeof value === 'boolean') return value;
-  throw new TypeError(`Cannot ${action}: ${name} is ${String(value)}, allowed are true and false`);
+  throw new TypeError(`Cannot ${action}: ${name} is ${shown(value)}, allowed are true and false`);
 }
 
 /** The revision that `expect` asks for, `undefined` without one. Throws TypeError, and RangeError for what is no revision. */
@@ -102,6 +109,19 @@ export function checkExpect(
 }
 
 const EXPECT_NAMES: ReadonlySet<string> = new Set(['modRevision']);
+
+/** What a member that is one of a few words says. Throws TypeError for anything else. */
+export function checkChoice<T extends string>(
+  name: string,
+  value: unknown,
+  action: string,
+  allowed: readonly T[],
+): asserts value is T {
+  if (allowed.includes(value as T)) return;
+  const last = allowed[allowed.length - 1];
+  const words = `${allowed.slice(0, -1).join(', ')} and ${last}`;
+  throw new TypeError(`Cannot ${action}: ${name} is ${shown(value)}, allowed are ${words}`);
+}
 
 /** What `delete` was given, as a range. Throws TypeError for no range at all, and for an `expect` on more than a key. */
 export function deleteRange<K extends Key>(target: K | KeyRange<K>, hasExpect: boolean, action: string): KeyRange<K> {

@@ -1,5 +1,6 @@
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
+import { isDetached } from '../types/is-detached.ts';
 import { checkJsonData } from './json-data.ts';
 
 /**
@@ -74,6 +75,9 @@ export function bytesCodec(): Codec<Uint8Array> {
     encode(value: Uint8Array): Uint8Array {
       if (!(value instanceof Uint8Array)) {
         throw new ValueError('encode a value', { path: '', reason: 'is not a Uint8Array' });
+      }
+      if (isDetached(value)) {
+        throw new ValueError('encode a value', { path: '', reason: 'is bytes whose buffer is detached' });
       }
       return new Uint8Array(value);
     },

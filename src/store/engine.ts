@@ -45,6 +45,8 @@ export interface StoreEngine {
   readonly epoch: number;
   readonly identity: string;
   readonly limits: ResolvedLimits;
+  /** Aborts when the store is closed or broken for good; `checkOpen` says which. */
+  readonly lifetime: AbortSignal;
 
   ready(signal: AbortSignal | undefined): Promise<void>;
   /** Before everything that reads. Throws `ClosedError` and `NotReadyError`; commits what is due (M31). */

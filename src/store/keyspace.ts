@@ -1,6 +1,7 @@
 import { byteText, compareKeyText, prefixEnd, prefixEndText } from '../core/key-order.ts';
 import type { ByteRange } from '../types/backend.ts';
 import { InvalidKeyError, LimitExceededError } from '../types/errors.ts';
+import { isDetached } from '../types/is-detached.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyRange } from '../types/revision.ts';
 
@@ -98,9 +99,9 @@ export class KeySpace<K extends Key> {
       const start = this.bytes(text);
       return { kind: 'prefix', bytes: { start, end: prefixEnd(start) }, text, empty: false };
     }
-    const text = this.#part(range.start, action, 'start');
-    const endText =
-      range.end === undefined ? prefixEndText(this.base, this.mode) : this.#part(range.end, action, 'end');
+    const { start, end: before } = range;
+    const text = this.#part(start, action, 'start');
+    const endText = before === undefined ? prefixEndText(this.base, this.mode) : this.#part(before, action, 'end');
     const end = endText === undefined ? UNBOUNDED : this.bytes(endText);
     const empty = endText !== undefined && compareKeyText(text, endText) >= 0;
     return { kind: 'interval', bytes: { start: this.bytes(text), end }, text, endText, empty };
@@ -131,6 +132,7 @@ export class KeySpace<K extends Key> {
       return key;
     }
     if (!(key instanceof Uint8Array)) throw new TypeError(`Cannot ${action}: the ${name} is not a Uint8Array`);
+    if (isDetached(key)) throw new TypeError(`Cannot ${action}: the buffer of the ${name} is detached`);
     this.#checkLength(this.base.length + key.length, action);
     return byteText(key);
   }

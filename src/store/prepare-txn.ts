@@ -2,15 +2,22 @@ import { checkInteger } from '../types/check-integer.ts';
 import { LimitExceededError } from '../types/errors.ts';
 import { parseLeaseId } from '../types/lease-id.ts';
 import type { Key } from '../types/revision.ts';
+import { shown } from '../types/shown.ts';
 import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
-import { checkFlag, checkMembers, LEASE_NAMES, RANGE_NAMES, SELECTION_NAMES } from './checks.ts';
+import { checkChoice, checkFlag, checkMembers, LEASE_NAMES, RANGE_NAMES, SELECTION_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
 import type { Mvcc } from './mvcc.ts';
 import { checkValue, preparePut } from './prepare-put.ts';
 import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
 import { prepareSelection } from './selection.ts';
+import { bytesOf } from './values.ts';
 
 const ACTION = 'run a transaction';
+
+const RESULTS: readonly Compare<unknown>['result'][] = ['=', '!=', '<', '>'];
+const TARGETS: readonly Compare<unknown>['target'][] = ['value', 'create', 'mod', 'version', 'lease'];
+
+type OperationOf<V, K extends Key, T> = Extract<Operation<V, K>, { readonly type: T }>;
 
 const TXN_NAMES: ReadonlySet<string> = new Set<keyof TxnRequest<unknown>>(['compare', 'then', 'else']);
 const COMPARE_NAMES: ReadonlySet<string> = new Set([...RANGE_NAMES, 'target', 'result', 'value']);
@@ -43,7 +50,7 @@ function prepareLevel<V, K extends Key>(
   operationsMax: number,
   names: ReadonlySet<string>,
 ): PreparedTxn {
-  checkMembers(request, names, ACTION, 'it is not an object', 'member');
+  checkMembers(request, names, ACTION, 'the request is not an object', 'member');
   const { compare = [], then = [], else: otherwise = [] } = request;
   for (const [name, list] of Object.entries({ compare, then, else: otherwise })) {
     if (!Array.isArray(list)) throw new TypeError(`Cannot ${ACTION}: ${name} is not an array`);
@@ -64,26 +71,25 @@ function prepareLevel<V, K extends Key>(
 
 function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, K>): PreparedCompare {
   checkMembers(compare, COMPARE_NAMES, ACTION, 'a compare is not an object', 'member of a compare');
-  const { target, result } = compare;
+  // Each is read once, so the compiler does not know which value goes with which target: it is judged below.
+  const { target, result, value } = compare;
   const range = mvcc.resolve(compare, ACTION);
-  if (!['=', '!=', '<', '>'].includes(result)) {
-    throw new TypeError(`Cannot ${ACTION}: compare.result is ${String(result)}, allowed are =, !=, < and >`);
-  }
-  switch (compare.target) {
+  checkChoice('compare.result', result, ACTION, RESULTS);
+  checkChoice('compare.target', target, ACTION, TARGETS);
+  switch (target) {
     case 'value':
-      checkValue(compare.value, ACTION);
-      return { range, target, result, value: mvcc.values.bytes(mvcc.values.admit(compare.value, ACTION)) };
+      checkValue(value, ACTION);
+      return {
+        range,
+        target,
+        result,
+        value: bytesOf(mvcc.values, mvcc.values.admit(value as V, ACTION), ACTION, undefined),
+      };
     case 'lease':
-      return { range, target, result, value: parseLeaseId(compare.value, ACTION, 'compare.value') ?? '0' };
-    case 'create':
-    case 'mod':
-    case 'version':
-      checkInteger('compare.value', compare.value, ACTION);
-      return { range, target, result, value: compare.value };
+      return { range, target, result, value: parseLeaseId(value, ACTION, 'compare.value') ?? '0' };
     default:
-      throw new TypeError(
-        `Cannot ${ACTION}: compare.target is ${String(target)}, allowed are value, create, mod, version and lease`,
-      );
+      checkInteger('compare.value', value, ACTION);
+      return { range, target, result, value };
   }
 }
 
@@ -96,36 +102,31 @@ function prepareOperation<V, K extends Key>(
   if (typeof operation !== 'object' || operation === null) {
     throw new TypeError(`Cannot ${ACTION}: an operation is not an object`);
   }
-  const names = Object.hasOwn(OPERATION_NAMES, operation.type) ? OPERATION_NAMES[operation.type] : undefined;
-  if (names !== undefined) checkMembers(operation, names, ACTION, '', `member of a ${operation.type}`);
-  switch (operation.type) {
-    case 'put':
-      return preparePut(mvcc, operation.key, operation.value, operation, ACTION);
-    case 'delete':
-      return {
-        type: 'delete',
-        range: mvcc.resolve(operation, ACTION),
-        prevKv: checkFlag('prevKv', operation.prevKv, ACTION),
-      };
+  const { type } = operation;
+  const names = typeof type === 'string' && Object.hasOwn(OPERATION_NAMES, type) ? OPERATION_NAMES[type] : undefined;
+  if (names === undefined) {
+    const allowed = 'allowed are put, delete, range and txn';
+    throw new TypeError(`Cannot ${ACTION}: the type of an operation is ${shown(type)}, ${allowed}`);
+  }
+  checkMembers(operation, names, ACTION, 'an operation is not an object', `member of a ${type}`);
+  // The type is read once, so the compiler does not know that the operation is of it.
+  switch (type) {
+    case 'put': {
+      const put = operation as OperationOf<V, K, 'put'>;
+      return preparePut(mvcc, put.key, put.value, put, ACTION);
+    }
+    case 'delete': {
+      const one = operation as OperationOf<V, K, 'delete'>;
+      return { type, range: mvcc.resolve(one, ACTION), prevKv: checkFlag('prevKv', one.prevKv, ACTION) };
+    }
     case 'range':
-      return prepareRange(mvcc, operation);
+      return prepareRange(mvcc, operation as OperationOf<V, K, 'range'>);
     case 'txn':
-      return {
-        type: 'txn',
-        ...prepareLevel(mvcc, operation, budget, operationsMax, OPERATION_NAMES.txn as ReadonlySet<string>),
-      };
-    default:
-      throw new TypeError(
-        `Cannot ${ACTION}: an operation has the type ${String((operation as Operation<V>).type)}, ` +
-          'allowed are put, delete, range and txn',
-      );
+      return { type, ...prepareLevel(mvcc, operation as OperationOf<V, K, 'txn'>, budget, operationsMax, names) };
   }
 }
 
-function prepareRange<V, K extends Key>(
-  mvcc: Mvcc<V, K>,
-  operation: Extract<Operation<V, K>, { type: 'range' }>,
-): PreparedRange {
+function prepareRange<V, K extends Key>(mvcc: Mvcc<V, K>, operation: OperationOf<V, K, 'range'>): PreparedRange {
   const { revision = 0 } = operation;
   checkInteger('the revision', revision, ACTION);
   return {

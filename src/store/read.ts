@@ -4,9 +4,11 @@ import { IdentityChangedError } from '../types/errors.ts';
 import type { GetOptions, RangeRequest, RangeResult } from '../types/requests.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
+import { shown } from '../types/shown.ts';
 import { checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 import { type PreparedSelection, prepareSelection, select } from './selection.ts';
+import { bytesOf } from './values.ts';
 
 /**
  * The state of one key. Throws TypeError and RangeError for a bad request, `CompactedError` and `FutureRevisionError`,
@@ -50,9 +52,10 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   checkOptions(request, REQUEST_NAMES, action);
   const selection = prepareSelection(request, action);
   let { revision = 0 } = request;
-  if (request.continue !== undefined) {
+  const { continue: token } = request;
+  if (token !== undefined) {
     if (!isAscending(selection)) throw new TypeError(`Cannot ${action}: continue needs rows in ascending key order`);
-    const position = parseContinue(request.continue, action);
+    const position = parseContinue(token, action);
     if (!mvcc.keys.isText(position.text)) throw new RangeError(`Cannot ${action}: the continue token is malformed`);
     if (!isOf(position, data)) throw new IdentityChangedError(action, data.epoch);
     checkInteger('the revision', revision, action);
@@ -71,7 +74,7 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
   }
   const { slots, count, more } = selection.isPlain
     ? plainRows(mvcc, resolved, at, selection.limit)
-    : selectedRows(mvcc, resolved, at, selection);
+    : selectedRows(mvcc, resolved, at, selection, action);
   const kvs: KeyValue<V, K>[] = [];
   for (const slot of slots) kvs.push(mvcc.kv(slot, selection.keysOnly));
   const page = { revision: now, count, kvs: Object.freeze(kvs), more };
@@ -105,15 +108,18 @@ function selectedRows<V, K extends Key>(
   range: ResolvedRange,
   at: Revision,
   selection: PreparedSelection,
+  action: string,
 ): SelectedRows {
-  const { state, core, values } = mvcc;
+  const { state, core, values, keys } = mvcc;
   const rows = Array.from(state.slots(range, at, 0), (slot) => ({
     slot,
     createRevision: core.createRevision(slot),
     modRevision: core.modRevision(slot),
     version: core.version(slot),
   }));
-  const { page, more } = select(rows, selection, ({ slot }) => values.bytes(state.cellAt(slot)));
+  const { page, more } = select(rows, selection, ({ slot }) =>
+    bytesOf(values, state.cellAt(slot), action, () => keys.key(state.textAt(slot))),
+  );
   return { slots: page.map(({ slot }) => slot), count: rows.length, more };
 }
 
@@ -142,8 +148,11 @@ function formatContinue({ epoch, identity }: DataSet, revision: Revision, text: 
   return `${epoch}:${encodeURIComponent(identity.toWellFormed())}:${revision}:${encodeURIComponent(text)}`;
 }
 
-function parseContinue(token: string, action: string): Position {
-  const match = typeof token === 'string' ? /^(\d{1,16}):([^:]*):(\d{1,16}):(.+)$/.exec(token) : null;
+function parseContinue(token: unknown, action: string): Position {
+  if (typeof token !== 'string') {
+    throw new TypeError(`Cannot ${action}: continue is ${shown(token)}, allowed is the continue token of a page`);
+  }
+  const match = /^(\d{1,16}):([^:]*):(\d{1,16}):(.+)$/.exec(token);
   const [, epoch, identity = '', digits, text = ''] = match ?? [];
   // NaN without a match.
   const revision = Number(digits);

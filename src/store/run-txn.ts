@@ -8,27 +8,29 @@ import type { PreparedOperation, PreparedPut, PreparedRange } from './prepared.t
 import { keyRow, row } from './row.ts';
 import { select } from './selection.ts';
 import { branchOf, type TxnPath } from './txn-path.ts';
-import { readValue } from './values.ts';
+import { bytesOf, readValue } from './values.ts';
 
 /**
  * One branch of a transaction, run: what its operations answer, and the changes they make, in order, all at `revision`.
  * An operation sees the store's newest state with the branch's own changes laid over it (store:R20). Nothing is
- * published here. What has to be there was checked before (`checkPath`); two things may throw all the same, with nothing
- * committed: a value that is asked for and that the codec cannot read (`ValueError`), and a lease for one key above
- * `limits.leases` (`LimitExceededError`).
+ * published here. What has to be there was checked before (`checkPath`); one thing may throw all the same, with nothing
+ * committed: a value that is asked for and that the codec cannot read, or to sort by and without bytes (`ValueError`).
  */
 export class Branch<V, K extends Key> {
   readonly changes: Change[] = [];
   readonly #mvcc: Mvcc<V, K>;
   readonly #revision: Revision;
+  /** For messages. */
+  readonly #action: string;
   /** Makes a lease for one key; returns its id. */
   readonly #grantOwn: (ttlMs: number) => string;
   /** Newest change by key text. */
   readonly #overlay = new Map<string, Change>();
 
-  constructor(mvcc: Mvcc<V, K>, revision: Revision, grantOwn: (ttlMs: number) => string) {
+  constructor(mvcc: Mvcc<V, K>, revision: Revision, action: string, grantOwn: (ttlMs: number) => string) {
     this.#mvcc = mvcc;
     this.#revision = revision;
+    this.#action = action;
     this.#grantOwn = grantOwn;
   }
 
@@ -84,8 +86,10 @@ export class Branch<V, K extends Key> {
   #answer(rows: readonly Change[], selection: PreparedRange['selection']): OperationResult<V, K> {
     const count = rows.length;
     if (selection.countOnly) return { type: 'range', kvs: [], count, more: false };
-    const { values } = this.#mvcc;
-    const { page, more } = select(rows, selection, ({ cell }) => values.bytes(cell));
+    const { values, keys } = this.#mvcc;
+    const { page, more } = select(rows, selection, ({ cell, text }) =>
+      bytesOf(values, cell, this.#action, () => keys.key(text)),
+    );
     return { type: 'range', kvs: page.map((one) => this.#kv(one, selection.keysOnly)), count, more };
   }
 

@@ -2,7 +2,7 @@ import { compareBytes } from '../core/key-order.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import type { RangeSelection, SortTarget } from '../types/requests.ts';
 import type { Revision } from '../types/revision.ts';
-import { checkFlag } from './checks.ts';
+import { checkChoice, checkFlag } from './checks.ts';
 
 /** Which rows of a range and in which order: a `RangeSelection` that was checked, with every default filled in. */
 export interface PreparedSelection {
@@ -39,12 +39,8 @@ const ORDERS = ['ascend', 'descend'] as const;
 /** Throws TypeError and RangeError that name the member. */
 export function prepareSelection(selection: RangeSelection, action: string): PreparedSelection {
   const { sortTarget = 'key', sortOrder = 'ascend', keysOnly, countOnly } = selection;
-  if (!TARGETS.includes(sortTarget)) {
-    throw new TypeError(`Cannot ${action}: sortTarget is ${String(sortTarget)}, allowed are ${TARGETS.join(', ')}`);
-  }
-  if (!ORDERS.includes(sortOrder)) {
-    throw new TypeError(`Cannot ${action}: sortOrder is ${String(sortOrder)}, allowed are ${ORDERS.join(' and ')}`);
-  }
+  checkChoice('sortTarget', sortTarget, action, TARGETS);
+  checkChoice('sortOrder', sortOrder, action, ORDERS);
   const bounds = prepareBounds(selection, action);
   return {
     limit: checkLimit(selection.limit, action),

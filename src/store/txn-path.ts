@@ -5,18 +5,19 @@ import type { Key } from '../types/revision.ts';
 import type { CompareResult } from '../types/txn.ts';
 import type { Mvcc } from './mvcc.ts';
 import type { PreparedCompare, PreparedOperation, PreparedPut, PreparedTxn } from './prepared.ts';
+import { bytesOf } from './values.ts';
 
 /** Which branch each transaction takes, those that are nested on the path included. */
 export type TxnPath = ReadonlyMap<PreparedTxn, boolean>;
 
 /**
  * Evaluates every compare on the path against the state before the transaction, nested ones too (store:R19). Compares are a
- * conjunction; none at all is true.
+ * conjunction; none at all is true. Throws `ValueError` for a shared value that has no bytes to compare.
  */
-export function choosePath<V, K extends Key>(mvcc: Mvcc<V, K>, txn: PreparedTxn): TxnPath {
+export function choosePath<V, K extends Key>(mvcc: Mvcc<V, K>, txn: PreparedTxn, action: string): TxnPath {
   const path = new Map<PreparedTxn, boolean>();
   const choose = (one: PreparedTxn) => {
-    const succeeded = one.compare.every((compare) => holds(mvcc, compare));
+    const succeeded = one.compare.every((compare) => holds(mvcc, compare, action));
     path.set(one, succeeded);
     for (const operation of succeeded ? one.then : one.else) if (operation.type === 'txn') choose(operation);
   };
@@ -62,21 +63,33 @@ export function checkPut<V, K extends Key>(
 }
 
 /** Of a range: for every key in it; one without a key is as a missing key (store:R18). */
-function holds<V, K extends Key>(mvcc: Mvcc<V, K>, compare: PreparedCompare): boolean {
+function holds<V, K extends Key>(mvcc: Mvcc<V, K>, compare: PreparedCompare, action: string): boolean {
   const { range } = compare;
   const { revision } = mvcc.window;
-  if (range.kind === 'point') return slotHolds(mvcc, compare, mvcc.state.slotOf(range.text, revision));
+  const isTrue = (slot: number) => slotHolds(mvcc, compare, slot, action);
+  if (range.kind === 'point') return isTrue(mvcc.state.slotOf(range.text, revision));
   const slots = mvcc.state.slots(range, revision, 0);
-  return slots.length === 0 ? slotHolds(mvcc, compare, -1) : slots.every((slot) => slotHolds(mvcc, compare, slot));
+  return slots.length === 0 ? isTrue(-1) : slots.every(isTrue);
 }
 
-function slotHolds<V, K extends Key>(mvcc: Mvcc<V, K>, compare: PreparedCompare, slot: number): boolean {
-  const { state, core, values } = mvcc;
+function slotHolds<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  compare: PreparedCompare,
+  slot: number,
+  action: string,
+): boolean {
+  const { state, core, values, keys } = mvcc;
   switch (compare.target) {
     case 'value':
       // A missing key's value satisfies nothing, not even `!=` (store:R17).
       if (slot < 0) return false;
-      return outcome(compareBytes(values.bytes(state.cellAt(slot)), compare.value as Uint8Array), compare.result);
+      return outcome(
+        compareBytes(
+          bytesOf(values, state.cellAt(slot), action, () => keys.key(state.textAt(slot))),
+          compare.value as Uint8Array,
+        ),
+        compare.result,
+      );
     case 'lease':
       return outcome(compareLeaseIds(slot < 0 ? '0' : state.leaseAt(slot), compare.value as string), compare.result);
     case 'create':

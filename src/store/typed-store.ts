@@ -19,7 +19,7 @@ import type {
   TimeToLiveOptions,
 } from '../types/lease.ts';
 import { checkLeaseId } from '../types/lease-id.ts';
-import { checkTtl } from '../types/lease-ttl.ts';
+import { checkRenewedTtl, checkTtl } from '../types/lease-ttl.ts';
 import type { Pin, PinOptions } from '../types/pin.ts';
 import type {
   DeleteOptions,
@@ -65,7 +65,7 @@ import { get, range } from './read.ts';
 import { checkTxnBytes } from './size-checks.ts';
 import { runUpdate } from './update.ts';
 import { CodecValues, type ValuePolicy } from './values.ts';
-import { checkWatchOptions } from './watch-checks.ts';
+import { prepareWatchOptions } from './watch-checks.ts';
 
 /** Makes the locks and elections of a store, or of a part of it; `keys` are those of the part. */
 export type Coordinate = <V, K extends Key>(
@@ -92,6 +92,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   /** Made when it is asked for: most parts of a store have no locks. */
   #coordination: StoreCoordination<V, K> | undefined;
   #isClosed = false;
+  /** Of a part that was updated: most parts never are. */
+  #partLife: AbortController | undefined;
 
   constructor(engine: StoreEngine, mvcc: Mvcc<V, K>, options: TypedStoreOptions) {
     this.#engine = engine;
@@ -120,10 +122,10 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
 
   async ready(options: SignalOptions = NO_OPTIONS): Promise<void> {
     const action = 'wait for the store';
-    checkOptions(options, SIGNAL_NAMES, action);
-    options.signal?.throwIfAborted();
+    const signal = checkOptions(options, SIGNAL_NAMES, action);
+    signal?.throwIfAborted();
     this.#checkOpen(action);
-    return this.#engine.ready(options.signal);
+    return this.#engine.ready(signal);
   }
 
   get(key: K, options: GetOptions = NO_OPTIONS): KeyValue<V, K> | undefined {
@@ -142,9 +144,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const action = 'put a key';
     this.#beginWrite(action);
     try {
-      checkOptions(options, PUT_NAMES, action);
-      const { signal, expect } = options;
-      const expected = checkExpect(expect, action);
+      const signal = checkOptions(options, PUT_NAMES, action);
+      const expected = checkExpect(options.expect, action);
       signal?.throwIfAborted();
       const put = preparePut(this.#mvcc, key, value, options, action);
       return this.#engine.put(this.#mvcc, put, expected, { action, signal });
@@ -157,8 +158,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const action = 'put keys';
     this.#beginWrite(action);
     try {
-      checkOptions(options, SIGNAL_NAMES, action);
-      options.signal?.throwIfAborted();
+      const signal = checkOptions(options, SIGNAL_NAMES, action);
+      signal?.throwIfAborted();
       if (!Array.isArray(entries)) throw new TypeError(`Cannot ${action}: the entries are not an array`);
       const then = Array.from(entries, (entry: PutEntry<V, K>) => {
         checkMembers(entry, ENTRY_NAMES, action, 'an entry is not an object', 'member of an entry');
@@ -167,7 +168,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       const txn = { compare: [], then, else: [] };
       checkDuplicates(txn, this.#mvcc.keys, action);
       checkTxnBytes(this.#mvcc, txn, this.#engine.limits.txnBytes, action);
-      const answer = this.#engine.txn(this.#mvcc, txn, { action, signal: options.signal });
+      const answer = this.#engine.txn(this.#mvcc, txn, { action, signal });
       const hasOwn = then.some(({ lease }) => lease.type === 'own');
       return answer instanceof Promise ? answer.then((one) => putAllResult(one, hasOwn)) : putAllResult(answer, hasOwn);
     } finally {
@@ -179,8 +180,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const action = 'delete keys';
     this.#beginWrite(action);
     try {
-      checkOptions(options, DELETE_NAMES, action);
-      const { signal, expect, prevKv } = options;
+      const signal = checkOptions(options, DELETE_NAMES, action);
+      const { expect, prevKv } = options;
       const expected = checkExpect(expect, action);
       signal?.throwIfAborted();
       const resolved = this.#mvcc.resolve(deleteRange(target, expected !== undefined, action), action);
@@ -195,11 +196,11 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const action = 'run a transaction';
     this.#beginWrite(action);
     try {
-      checkOptions(options, SIGNAL_NAMES, action);
-      options.signal?.throwIfAborted();
+      const signal = checkOptions(options, SIGNAL_NAMES, action);
+      signal?.throwIfAborted();
       const prepared = prepareTxn(this.#mvcc, request, this.#engine.limits.txnOperations);
       checkTxnBytes(this.#mvcc, prepared, this.#engine.limits.txnBytes, action);
-      return this.#engine.txn(this.#mvcc, prepared, { action, signal: options.signal });
+      return this.#engine.txn(this.#mvcc, prepared, { action, signal });
     } finally {
       this.#engine.endWrite();
     }
@@ -209,7 +210,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>,
     options: UpdateOptions = {},
   ): Promise<UpdateResult<R>> {
-    return runUpdate(this, fn, options, (action) => this.#checkOpen(action));
+    return runUpdate(this, fn, options, (action) => this.#checkOpen(action), this.#lifetimes());
   }
 
   watch(selected: KeyRange<K>, options: WatchOptions = NO_OPTIONS): Watch<V, K> {
@@ -218,17 +219,16 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     checkRange(selected, action);
     const resolved = this.#mvcc.resolve(selected, action);
     this.#engine.checkCovers(resolved, action);
-    checkWatchOptions(resolved, options);
-    return this.#engine.watch(this.#mvcc, resolved, options);
+    return this.#engine.watch(this.#mvcc, resolved, prepareWatchOptions(resolved, options));
   }
 
   async compact(revision: Revision, options: SignalOptions = NO_OPTIONS): Promise<CompactResult> {
     const action = 'compact';
     this.#checkNotWriting(action);
-    checkOptions(options, SIGNAL_NAMES, action);
-    options.signal?.throwIfAborted();
+    const signal = checkOptions(options, SIGNAL_NAMES, action);
+    signal?.throwIfAborted();
     checkInteger('the revision', revision, action, 0);
-    return this.#engine.compact(revision, { action, signal: options.signal });
+    return this.#engine.compact(revision, { action, signal });
   }
 
   pin(revision: Revision, options: PinOptions): Pin {
@@ -242,6 +242,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const { ttlMs, id } = options;
     checkTtl(ttlMs, action);
     const keepAlive = checkFlag('keepAlive', options.keepAlive, action);
+    if (keepAlive) checkRenewedTtl(ttlMs, action);
     const named = id === undefined ? {} : { id: checkLeaseId(id, action) };
     return this.#engine.grantLease({ ttlMs, keepAlive, ...named }, call);
   }
@@ -319,10 +320,10 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   async createSnapshot(options: SignalOptions = NO_OPTIONS): Promise<Uint8Array> {
     const action = 'create a snapshot';
     this.#beginRead(action);
-    checkOptions(options, SIGNAL_NAMES, action);
-    options.signal?.throwIfAborted();
+    const signal = checkOptions(options, SIGNAL_NAMES, action);
+    signal?.throwIfAborted();
     if (this.#isPart) throw new UnsupportedError(action, 'a snapshot of a prefix');
-    return this.#engine.createSnapshot({ action, signal: options.signal });
+    return this.#engine.createSnapshot({ action, signal });
   }
 
   stats(): StoreStats {
@@ -333,6 +334,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   async close(): Promise<void> {
     this.#isClosed = true;
     if (!this.#isPart) return this.#engine.close();
+    this.#partLife?.abort(new ClosedError('use the store'));
     this.#engine.endWatches(this.#mvcc as unknown as Mvcc<never, never>);
   }
 
@@ -354,9 +356,17 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
 
   #leaseCall(action: string, options: SignalOptions, names: ReadonlySet<string>) {
     this.#checkNotWriting(action);
-    checkOptions(options, names, action);
-    options.signal?.throwIfAborted();
-    return { action, signal: options.signal };
+    const signal = checkOptions(options, names, action);
+    signal?.throwIfAborted();
+    return { action, signal };
+  }
+
+  /** What ends a wait of this store, or of this part of it. */
+  #lifetimes(): readonly AbortSignal[] {
+    const { lifetime } = this.#engine;
+    if (!this.#isPart) return [lifetime];
+    this.#partLife ??= new AbortController();
+    return [lifetime, this.#partLife.signal];
   }
 
   #beginRead(action: string): void {

@@ -1,12 +1,14 @@
 import { byteText } from '../core/key-order.ts';
 import { checkInteger } from '../types/check-integer.ts';
-import { CompactedError, ConflictError } from '../types/errors.ts';
+import { CompactedError, ConflictError, ValueError } from '../types/errors.ts';
+import { isDetached } from '../types/is-detached.ts';
+import type { LeaseAttachment } from '../types/requests.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import type { Compare, Operation } from '../types/txn.ts';
 import { untilAborted } from '../types/until-aborted.ts';
 import type { Isolation, UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
-import { checkMembers, checkOptions, LEASE_NAMES } from './checks.ts';
+import { checkChoice, checkMembers, checkOptions, LEASE_NAMES } from './checks.ts';
 import { checkValue, prepareLease } from './prepare-put.ts';
 
 const ACTION = 'update';
@@ -27,28 +29,31 @@ type UpdatedStore<V, K extends Key> = Pick<Store<V, K>, 'revision' | 'get' | 'tx
  * Runs a function on a snapshot and commits what it wrote as one transaction whose compares are what it depends on
  * (store:R50); runs it again when one does not hold. A failed compare has waited until its revision is applied (M3), so
  * that the next run sees what the last one missed.
+ *
+ * It ends with one of the `lifetimes` as it does with the caller's signal, whether the function ever settles or not; then
+ * `checkOpen` says why. What the function comes to later is dropped.
  */
 export async function runUpdate<V, K extends Key, R>(
   store: UpdatedStore<V, K>,
   fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>,
   options: UpdateOptions,
   checkOpen: (action: string) => void,
+  lifetimes: readonly AbortSignal[] = [],
 ): Promise<UpdateResult<R>> {
   checkOpen(ACTION);
-  checkOptions(options, NAMES, ACTION);
-  const { isolation = 'serializable-snapshot', retries = RETRIES_DEFAULT, signal } = options;
+  const signal = checkOptions(options, NAMES, ACTION);
+  const { isolation = 'serializable-snapshot', retries = RETRIES_DEFAULT } = options;
   if (typeof fn !== 'function') throw new TypeError(`Cannot ${ACTION}: fn is not a function`);
-  if (!ISOLATIONS.includes(isolation)) {
-    throw new TypeError(`Cannot ${ACTION}: isolation is ${String(isolation)}, allowed are ${ISOLATIONS.join(', ')}`);
-  }
+  checkChoice('isolation', isolation, ACTION, ISOLATIONS);
   checkInteger('retries', retries, ACTION, 0);
   for (let attempts = 1; ; attempts++) {
     signal?.throwIfAborted();
     const run = new UpdateRun(store, isolation);
     let value: R;
     try {
-      value = await (signal === undefined ? fn(run) : untilAborted(() => fn(run), [signal]));
+      value = await untilAborted(() => fn(run), [signal, ...lifetimes]);
     } catch (error) {
+      if (lifetimes.some(({ aborted, reason }) => aborted && reason === error)) checkOpen(ACTION);
       // The snapshot went while the function ran: the next run has a newer one.
       if (!(error instanceof CompactedError) || !run.isOfRead(error) || attempts > retries) throw error;
       continue;
@@ -95,14 +100,17 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
     const action = 'put a key';
     this.#checkRunning(action);
     checkMembers(options, PUT_NAMES, action, 'the options are not an object', 'option');
-    prepareLease(options, action);
+    const attachment = attachmentOf(options);
+    prepareLease(attachment, action);
     checkValue(value, action);
-    this.#writes.set(nameOf(key), { ...options, type: 'put', key: own(key), value: own(value) });
+    const write = { type: 'put', key: own(key, 'key', action), value: own(value, 'value', action) } as const;
+    this.#writes.set(nameOf(key), { ...attachment, ...write });
   }
 
   delete(key: K): void {
-    this.#checkRunning('delete a key');
-    this.#writes.set(nameOf(key), { type: 'delete', key: own(key) });
+    const action = 'delete a key';
+    this.#checkRunning(action);
+    this.#writes.set(nameOf(key), { type: 'delete', key: own(key, 'key', action) });
   }
 
   end(): void {
@@ -167,7 +175,7 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
     if (this.#first === 0) this.#first = this.#store.revision;
     try {
       const kv = this.#store.get(key, isPinned ? { revision: this.#first } : {});
-      this.#reads.set(name, { key: own(key), kv });
+      this.#reads.set(name, { key: own(key, 'key', 'get a key'), kv });
       return kv;
     } catch (error) {
       this.#readError = error;
@@ -189,7 +197,24 @@ function nameOf(key: Key): string {
   return key instanceof Uint8Array ? byteText(key) : key;
 }
 
-/** Bytes are copied like in any put; other keys and values are kept as they are until the function has returned. */
-function own<T>(one: T): T {
+/** Each member read once. */
+function attachmentOf(options: Omit<LeaseAttachment, 'ignoreValue'>): Omit<LeaseAttachment, 'ignoreValue'> {
+  const { lease, ttlMs, ignoreLease } = options;
+  return {
+    ...(lease === undefined ? undefined : { lease }),
+    ...(ttlMs === undefined ? undefined : { ttlMs }),
+    ...(ignoreLease === undefined ? undefined : { ignoreLease }),
+  };
+}
+
+/**
+ * Bytes are copied like in any put; other keys and values are kept as they are until the function has returned. Throws
+ * TypeError for a key, `ValueError` for a value, whose buffer is detached.
+ */
+function own<T>(one: T, what: 'key' | 'value', action: string): T {
+  if (one instanceof Uint8Array && isDetached(one)) {
+    if (what === 'value') throw new ValueError(action, { path: '', reason: 'is bytes whose buffer is detached' });
+    throw new TypeError(`Cannot ${action}: the buffer of the key is detached`);
+  }
   return (one instanceof Uint8Array ? new Uint8Array(one) : one) as T;
 }

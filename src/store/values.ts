@@ -1,6 +1,7 @@
 import { compareBytes } from '../core/key-order.ts';
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
+import { isDetached } from '../types/is-detached.ts';
 import type { Key } from '../types/revision.ts';
 import { freezePlain, measuredCopy } from './json-data.ts';
 import { utf8Length } from './keyspace.ts';
@@ -62,6 +63,28 @@ export function readValue<V>(policy: ValuePolicy<V>, cell: unknown, key: Key): V
   }
 }
 
+/**
+ * As `policy.bytes`, for a compare, a sort, a measurement. Of a shared value that JSON text does not have, or whose `toJSON`
+ * throws, a `ValueError` that names what it belongs to, with what was thrown as cause: one such value must not make the
+ * others look at fault.
+ */
+export function bytesOf<V>(
+  policy: ValuePolicy<V>,
+  cell: unknown,
+  action: string,
+  key: (() => Key) | undefined,
+): Uint8Array {
+  try {
+    return policy.bytes(cell);
+  } catch (cause) {
+    if (key === undefined)
+      throw new ValueError(action, { path: '', reason: 'of a compare has no JSON text' }, { cause });
+    const owner = key();
+    const facts = { path: '', reason: `of key ${nameOf(owner)} has no JSON text`, key: owner };
+    throw new ValueError(action, facts, { cause });
+  }
+}
+
 /** Short enough for a message, whatever the key. */
 function nameOf(key: Key): string {
   const name = String(key);
@@ -97,6 +120,7 @@ export class PlainValues<V> implements ValuePolicy<V> {
       return value;
     }
     if (value instanceof Uint8Array) {
+      checkAttached(value, action);
       const copy = copyOf(value);
       checkValueBytes(copy.length, bytesMax, action);
       return copy;
@@ -147,7 +171,10 @@ export class TrustedValues<V> extends PlainValues<V> {
 
   override admit(value: V, action: string): unknown {
     if (typeof value === 'string') checkTextBytes(value, this.bytesMax, action);
-    else if (value instanceof Uint8Array) checkValueBytes(value.length, this.bytesMax, action);
+    else if (value instanceof Uint8Array) {
+      checkAttached(value, action);
+      checkValueBytes(value.length, this.bytesMax, action);
+    }
     return value;
   }
 
@@ -305,10 +332,18 @@ export class CodecValues<V> implements ValuePolicy<V> {
 function encode<V>(policy: ValuePolicy<V>, codec: Codec<V>, value: V, action: string): Uint8Array {
   const bytes = policy.scope.run(() => codec.encode(value));
   if (bytes instanceof Uint8Array) {
+    if (isDetached(bytes)) {
+      throw new ValueError(action, { path: '', reason: 'was encoded to bytes whose buffer is detached by the codec' });
+    }
     checkValueBytes(bytes.length, policy.bytesMax, action);
     return bytes;
   }
   throw new ValueError(action, { path: '', reason: 'was not encoded to a Uint8Array by the codec' });
+}
+
+/** Throws `ValueError` for bytes that are gone. */
+function checkAttached(bytes: Uint8Array, action: string): void {
+  if (isDetached(bytes)) throw new ValueError(action, { path: '', reason: 'is bytes whose buffer is detached' });
 }
 
 /** A copy that shares nothing. `slice()` would not do: on Node's `Buffer` it is a view. */

@@ -1,7 +1,7 @@
 import { checkInteger } from '../types/check-integer.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { WatchOptions } from '../types/watch.ts';
-import { checkFlag, checkOptions } from './checks.ts';
+import { checkChoice, checkFlag, checkOptions, NO_OPTIONS } from './checks.ts';
 
 const ACTION = 'watch';
 
@@ -17,11 +17,18 @@ const NAMES: ReadonlySet<string> = new Set<keyof WatchOptions>([
   'progressMs',
 ]);
 
-/** Throws TypeError and RangeError that name the option, also for options that contradict each other. */
-export function checkWatchOptions(range: ResolvedRange, options: WatchOptions): void {
-  checkOptions(options, NAMES, ACTION);
+const SLOW_POLICIES = ['lag', 'coalesce', 'close'] as const;
+const FILTERS = ['noput', 'nodelete'] as const;
+
+/**
+ * The options as the watch keeps them, each read once: one that changed under a watcher would change what it still has to
+ * deliver. Throws TypeError and RangeError that name the option, also for options that contradict each other.
+ */
+export function prepareWatchOptions(range: ResolvedRange, options: WatchOptions): WatchOptions {
+  const signal = checkOptions(options, NAMES, ACTION);
   if (range.empty) throw new RangeError(`Cannot ${ACTION}: the range is empty, start is not below end`);
-  const { fromRevision, identity, initial, prevKv, filter, onSlow = 'lag' } = options;
+  if (options === NO_OPTIONS) return NO_OPTIONS;
+  const { fromRevision, identity, initial, prevKv, filter, onSlow, lagEventsMax, progressMs } = options;
   checkFrom('fromRevision', fromRevision, 0);
   checkFlag('prevKv', prevKv, ACTION);
   if (checkFlag('initial', initial, ACTION) && fromRevision !== undefined) {
@@ -33,14 +40,22 @@ export function checkWatchOptions(range: ResolvedRange, options: WatchOptions): 
   if (identity !== undefined && fromRevision === undefined) {
     throw new TypeError(`Cannot ${ACTION}: identity belongs to a fromRevision`);
   }
-  checkFrom('lagEventsMax', options.lagEventsMax, 1);
-  checkFrom('progressMs', options.progressMs, 100);
-  if (!['lag', 'coalesce', 'close'].includes(onSlow)) {
-    throw new TypeError(`Cannot ${ACTION}: onSlow is ${String(onSlow)}, allowed are lag, coalesce and close`);
-  }
-  if (!['noput', 'nodelete', undefined].includes(filter)) {
-    throw new TypeError(`Cannot ${ACTION}: filter is ${String(filter)}, allowed are noput and nodelete`);
-  }
+  checkFrom('lagEventsMax', lagEventsMax, 1);
+  checkFrom('progressMs', progressMs, 100);
+  if (onSlow !== undefined) checkChoice('onSlow', onSlow, ACTION, SLOW_POLICIES);
+  if (filter !== undefined) checkChoice('filter', filter, ACTION, FILTERS);
+  const own: WatchOptions = {
+    ...(signal === undefined ? undefined : { signal }),
+    ...(fromRevision === undefined ? undefined : { fromRevision }),
+    ...(identity === undefined ? undefined : { identity }),
+    ...(initial === undefined ? undefined : { initial }),
+    ...(prevKv === undefined ? undefined : { prevKv }),
+    ...(filter === undefined ? undefined : { filter }),
+    ...(onSlow === undefined ? undefined : { onSlow }),
+    ...(lagEventsMax === undefined ? undefined : { lagEventsMax }),
+    ...(progressMs === undefined ? undefined : { progressMs }),
+  };
+  return Object.keys(own).length === 0 ? NO_OPTIONS : own;
 }
 
 function checkFrom(name: string, value: number | undefined, min: number): void {

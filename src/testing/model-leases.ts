@@ -56,10 +56,15 @@ export class ModelLeases {
   }
 
   checkRoom(wanted: number): void {
-    if (this.#entries.size + wanted <= this.#max || wanted === 0) return;
-    // The first one that is too many.
-    const actual = Math.max(this.#max, this.#entries.size) + 1;
+    const actual = this.#entries.size + wanted;
+    if (actual <= this.#max || wanted === 0) return;
     throw new LimitExceededError('grant', { limit: 'leases', max: this.#max, actual });
+  }
+
+  /** The same for a commit: `used` are the leases of all keys after it, and those of single keys that are not among them go. */
+  checkCommit(made: number, used: ReadonlySet<LeaseId>): void {
+    const gone = [...this.#entries.values()].filter(({ id, isKeyed }) => isKeyed && !used.has(id)).length;
+    if (made > gone) this.checkRoom(made - gone);
   }
 
   has(id: LeaseId): boolean {

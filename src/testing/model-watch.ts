@@ -48,7 +48,7 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
   #wantsProgress = false;
   /** Everything below was delivered, or does not concern this watch. */
   #from: Revision;
-  #failure: { readonly error: unknown } | undefined;
+  #failure: (() => unknown) | undefined;
   #isDone = false;
   /** What is there already when it begins is no lag of a watch with `close`. */
   readonly #backlogEnd: Revision;
@@ -65,7 +65,7 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
     const { fromRevision = 0 } = options;
     this.#from = fromRevision > 0 ? fromRevision : history.revision + 1;
     if (fromRevision > 0 && fromRevision < history.compactRevision) {
-      this.#failure = { error: this.#compacted() };
+      this.#failure = () => this.#compacted();
       this.#lastProgress = 0;
     }
   }
@@ -84,11 +84,11 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
   /** The low watermark was raised: a watch that still has to deliver something below it is over. */
   compacted(): void {
     const next = this.#isInitial || this.#failure !== undefined || this.#isDone ? undefined : this.#firstUndelivered();
-    if (next !== undefined && next < this.#history.compactRevision) this.#end(this.#compacted());
+    if (next !== undefined && next < this.#history.compactRevision) this.#end(() => this.#compacted());
   }
 
   abort(reason: unknown): void {
-    this.#end(reason);
+    this.#end(() => reason);
   }
 
   close(): void {
@@ -116,7 +116,7 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
   }
 
   #batch(): WatchBatch<V, K> | undefined {
-    if (this.#failure !== undefined) return this.#fail(this.#failure.error);
+    if (this.#failure !== undefined) return this.#fail(this.#failure());
     const { revision } = this.#history;
     if (this.#isInitial) {
       this.#isInitial = false;
@@ -138,10 +138,11 @@ export class ReferenceWatch<V, K extends Key> implements ModelWatch<V, K> {
     return events.length === 0 ? undefined : { revision, after: commit - 1, span: true, events };
   }
 
-  #end(error: unknown): void {
+  /** What is told is made then: compaction may have gone on (M40). */
+  #end(failure: () => unknown): void {
     if (this.#failure !== undefined || this.#isDone) return;
     this.#lastProgress = this.progressRevision;
-    this.#failure = { error };
+    this.#failure = failure;
   }
 
   #fail(error: unknown): never {

@@ -288,13 +288,23 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
 
   /** Runs operations as one commit, or throws before it has done anything. */
   #commit(operations: readonly Operation<V, K>[]) {
-    this.#leases.checkRoom(checkPath(this.#path(), operations));
+    if (checkPath(this.#path(), operations) > 0) this.#checkLeases(operations);
     const draft = this.#draft();
     const responses = operations.map((operation) => draft.run(operation));
     const revision = this.#history.commit(draft.events, draft.state);
     for (const { id, ttlMs } of draft.leases) this.#leases.addKeyed(ttlMs, id, this.#now());
     this.#leases.dropUnused(new Set([...this.#history.newest.values()].map(({ lease }) => lease)));
     return { revision, responses };
+  }
+
+  /** How many leases it comes to, tried out with ids that are none. */
+  #checkLeases(operations: readonly Operation<V, K>[]): void {
+    let made = 0;
+    const draft = this.#draft(() => `new ${++made}`);
+    for (const operation of operations) draft.run(operation);
+    const used = new Set([...draft.state.values()].map(({ lease }) => lease));
+    const kept = draft.leases.filter(({ id }) => used.has(id));
+    this.#leases.checkCommit(kept.length, used);
   }
 
   #checks(): RequestChecks<V, K> {
@@ -311,12 +321,12 @@ class Model<V, K extends Key> implements ReferenceModel<V, K> {
     };
   }
 
-  #draft(): Draft<V, K> {
+  #draft(newLeaseId = () => this.#leases.newId()): Draft<V, K> {
     return new Draft({
       ...this.#path(),
       revision: this.#history.revision + 1,
       stateAt: (revision) => this.#history.stateAt(revision),
-      newLeaseId: () => this.#leases.newId(),
+      newLeaseId,
     });
   }
 }

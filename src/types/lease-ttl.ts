@@ -15,3 +15,14 @@ export function checkTtl(ttlMs: unknown, action: string): void {
   }
   checkInteger('ttlMs', ttlMs, action, 1, LEASE_TTL_MS_MAX);
 }
+
+/**
+ * Shortest TTL in ms of a lease that renews itself (M43). It does so after a third of its TTL, and timers count whole ms: the
+ * renewal of a shorter one would fall due with its end.
+ */
+export const RENEWED_TTL_MS_MIN = 3;
+
+/** Refuses a TTL, which was checked, that is too short for a lease that renews itself. Throws RangeError. */
+export function checkRenewedTtl(ttlMs: number, action: string): void {
+  checkInteger('ttlMs with keepAlive', ttlMs, action, RENEWED_TTL_MS_MIN, LEASE_TTL_MS_MAX);
+}

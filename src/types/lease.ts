@@ -12,7 +12,7 @@ export interface GrantLeaseOptions {
   /** @default one that the store makes */
   readonly id?: LeaseId;
   /**
-   * The lease renews itself: at about a third of its TTL, again and again after failures, until it is revoked or lost, the
+   * The lease, of 3 ms or more, renews itself: at about a third of its TTL, again and again after failures, until it is revoked or lost, the
    * store closes, or the call's `signal` aborts, which then only ends the renewals. Its timer keeps a process alive. On a
    * replica the handle gives such a lease up when nine tenths of the TTL have passed since the last renewal that was
    * answered was sent: its signal aborts before the backend can let anybody else in, as long as this process runs.

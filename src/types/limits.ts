@@ -19,12 +19,13 @@ export interface Limits {
   readonly txnBytes?: number;
   /**
    * Bytes of the retained values, history included, that a put may bring the store to. `StoreFullError` above; deletes go
-   * on, and compaction makes room. Shared values that are not strings or bytes count nothing. A TypeError with a
+   * on, and compaction makes room. Judged before the put: what it replaces counts, and what retention will trim behind it.
+   * Shared values that are not strings or bytes count nothing. A TypeError with a
    * `backend`, whose affair it is. @default no bound
    */
   readonly storeBytes?: number;
   /**
-   * Leases at a time. `LimitExceededError` above; those of a snapshot are taken, whatever their number. A TypeError with a
+   * Leases at a time, as a commit leaves them (store:M41). `LimitExceededError` above; those of a snapshot are taken, whatever their number. A TypeError with a
    * `backend`, whose affair it is. @default 1000000
    */
   readonly leases?: number;

@@ -1,5 +1,5 @@
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, CompactedError, IdentityChangedError, LimitExceededError } from '../types/errors.ts';
+import { ClosedError, IdentityChangedError, LimitExceededError } from '../types/errors.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { Watch, WatchOptions } from '../types/watch.ts';
@@ -21,9 +21,6 @@ export interface PublishedCommit {
 export interface WatchedState {
   readonly window: WatchWindow;
 }
-
-/** Of the many watches that say nothing. */
-const NO_OPTIONS: WatchOptions = Object.freeze({});
 
 export interface WatchHubOptions {
   readonly clock: Pick<Clock, 'now' | 'after'>;
@@ -76,7 +73,7 @@ export class WatchHub implements WatcherHome {
     return { idle: this.#all.size - this.#pending.size, pending: this.#pending.size };
   }
 
-  /** Opens a watch of checked options. Throws `LimitExceededError`; a start too old is told by `next()`. */
+  /** Opens a watch of options that were checked, and that nobody changes any more. Throws `LimitExceededError`; a start too old is told by `next()`. */
   open<V, K extends Key>(
     source: WatchSource<V, K>,
     range: ResolvedRange,
@@ -86,12 +83,10 @@ export class WatchHub implements WatcherHome {
     if (this.#all.size >= this.#watchesMax) {
       throw new LimitExceededError('watch', { limit: 'watches', max: this.#watchesMax, actual: this.#all.size + 1 });
     }
-    // Copied: an option that changed under a watcher would change what it still has to deliver.
-    const own = Object.keys(options).length === 0 ? NO_OPTIONS : { ...options };
-    const watcher = new Watcher<V, K>(this, source, range, own);
+    const watcher = new Watcher<V, K>(this, source, range, options);
     this.#all.add(watcher);
-    if (own.signal?.aborted === true) {
-      watcher.fail(own.signal.reason);
+    if (options.signal?.aborted === true) {
+      watcher.fail(options.signal.reason);
     } else if (this.#isStarted) {
       this.#begin(watcher, data);
     }
@@ -125,9 +120,7 @@ export class WatchHub implements WatcherHome {
   /** The low watermark was raised: pending watchers below it get `CompactedError`, once (M26). */
   compacted(): void {
     const { compactRevision, watchFloor } = this.#state.window;
-    for (const watcher of this.#pending.takeBelow(compactRevision)) {
-      watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
-    }
+    for (const watcher of this.#pending.takeBelow(compactRevision)) watcher.failCompacted(watchFloor);
   }
 
   /** The data were replaced: every watch that had begun ends; those that wait go on waiting (M24). */
@@ -143,10 +136,10 @@ export class WatchHub implements WatcherHome {
    * delivered anything ends. One that still has its initial batch to come, or starts above, goes on.
    */
   restarted(): void {
-    const { revision, compactRevision, watchFloor } = this.#state.window;
+    const { revision, watchFloor } = this.#state.window;
     for (const watcher of [...this.#all]) {
       if (watcher.state === 'initial' || watcher.from > revision) continue;
-      watcher.fail(new CompactedError('watch', { minRevision: watchFloor, compactRevision }));
+      watcher.failCompacted(watchFloor);
     }
   }
 
@@ -213,13 +206,12 @@ export class WatchHub implements WatcherHome {
 
   /** A start that waited in the future and now lies in a hole, and, on a repair, whoever had not kept up. */
   #endInsideSpan(after: Revision, revision: Revision, isRepair: boolean): void {
-    const { compactRevision } = this.#state.window;
-    const error = () => new CompactedError('watch', { minRevision: revision + 1, compactRevision });
     for (const watcher of [...this.#future]) {
       if (watcher.from > revision) continue;
       this.#future.delete(watcher);
-      if (watcher.from > after + 1) watcher.fail(error());
+      if (watcher.from > after + 1) watcher.failCompacted(revision + 1);
     }
-    if (isRepair) for (const watcher of this.#pending.takeBelow(Number.POSITIVE_INFINITY)) watcher.fail(error());
+    if (!isRepair) return;
+    for (const watcher of this.#pending.takeBelow(Number.POSITIVE_INFINITY)) watcher.failCompacted(revision + 1);
   }
 }

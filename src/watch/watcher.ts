@@ -46,6 +46,8 @@ export interface HubWatcher {
   /** Answers the consumer, as asked for with `wake`. */
   serve(): void;
   fail(error: unknown): void;
+  /** Ends it with a `CompactedError`: nothing below `minRevision` is a legal start any more. */
+  failCompacted(minRevision: Revision): void;
 }
 
 /** What a watcher tells its hub. */
@@ -95,8 +97,8 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   #backlogEnd: Revision = 0;
   /** What `progressRevision` was when the watch ended, for who wants to resume. */
   #lastProgress: Revision = 0;
-  /** What the consumer still has to be told, any value. */
-  #failure: { readonly error: unknown } | undefined;
+  /** What the consumer still has to be told, any value, made when it is told. */
+  #failure: (() => unknown) | undefined;
   #waiter: Waiter<V, K> | undefined;
   #isWoken = false;
   #cancelProgress: (() => void) | undefined;
@@ -143,7 +145,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     const minRevision = this.from === 0 ? 0 : window.illegalStart(this.from);
     if (this.options.initial === true) this.#state = 'initial';
     else if (minRevision > 0) {
-      this.fail(new CompactedError('watch', { minRevision, compactRevision: window.compactRevision }));
+      this.failCompacted(minRevision);
     } else if (this.from === 0 || this.from > window.revision) this.#becomeIdle();
     else this.#seek(this.from);
     this.#wake();
@@ -176,7 +178,18 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
   /** Ends the watch with an error, any value, which the consumer gets once. */
   fail(error: unknown): void {
     if (this.#state === 'ended') return;
-    this.#failure = { error };
+    this.#failure = () => error;
+    this.end();
+  }
+
+  /** Compaction may go on until the consumer asks: it is told the smallest start that is legal then (M40). */
+  failCompacted(minRevision: Revision): void {
+    if (this.#state === 'ended') return;
+    this.#failure = () => {
+      const { window } = this.source;
+      const smallest = window.illegalStart(minRevision) || minRevision;
+      return new CompactedError('watch', { minRevision: smallest, compactRevision: window.compactRevision });
+    };
     this.end();
   }
 
@@ -250,7 +263,7 @@ export class Watcher<V, K extends Key> implements Watch<V, K>, HubWatcher {
     const failure = this.#failure;
     if (failure === undefined) return { value: undefined, done: true };
     this.#failure = undefined;
-    throw failure.error;
+    throw failure();
   }
 
   /** The timer of `progressMs` runs only while a consumer waits. */

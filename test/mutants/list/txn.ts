@@ -12,8 +12,8 @@ export const TXN_FAULTS: readonly Fault[] = [
   {
     id: 'any-compare-is-enough',
     file: 'src/store/txn-path.ts',
-    find: 'one.compare.every((compare) => holds(mvcc, compare))',
-    replace: '(one.compare.length === 0 || one.compare.some((compare) => holds(mvcc, compare)))',
+    find: 'one.compare.every((compare) => holds(mvcc, compare, action))',
+    replace: '(one.compare.length === 0 || one.compare.some((compare) => holds(mvcc, compare, action)))',
     why: 'R19: compares are a conjunction',
   },
   {
@@ -26,15 +26,15 @@ export const TXN_FAULTS: readonly Fault[] = [
   {
     id: 'empty-range-holds',
     file: 'src/store/txn-path.ts',
-    find: 'return slots.length === 0 ? slotHolds(mvcc, compare, -1) :',
+    find: 'return slots.length === 0 ? isTrue(-1) :',
     replace: 'return slots.length === 0 ||',
     why: 'R18: a compare over an empty range is as over one missing key',
   },
   {
     id: 'range-compare-any',
     file: 'src/store/txn-path.ts',
-    find: 'slots.every((slot) => slotHolds(mvcc, compare, slot))',
-    replace: 'slots.some((slot) => slotHolds(mvcc, compare, slot))',
+    find: 'slots.every(isTrue)',
+    replace: 'slots.some(isTrue)',
     why: 'R18: a compare over a range must hold for every key',
   },
   {

@@ -35,10 +35,10 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'stored-idle-position',
     file: 'src/watch/hub.ts',
-    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) {',
+    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) watcher.failCompacted(watchFloor);',
     replace:
       "for (const watcher of [...this.#all]) {\n      if (watcher.state !== 'idle' && watcher.state !== 'pending') continue;\n" +
-      '      if (watcher.position >= compactRevision) continue;',
+      '      if (watcher.position >= compactRevision) continue;\n      watcher.failCompacted(watchFloor);\n    }',
     why: 'M26, first reading: a stored position for idle watches broke 627/3,000',
   },
   {
@@ -53,8 +53,8 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'compaction-ends-nobody',
     file: 'src/watch/hub.ts',
-    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) {',
-    replace: 'for (const watcher of this.#pending.takeBelow(0)) {',
+    find: 'for (const watcher of this.#pending.takeBelow(compactRevision)) watcher.failCompacted(watchFloor);',
+    replace: 'for (const watcher of this.#pending.takeBelow(0)) watcher.failCompacted(watchFloor);',
     why: 'M26: a pending watch that compaction passes ends with CompactedError; never a silent jump',
   },
   {
@@ -75,7 +75,7 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'start-in-hole-goes-on',
     file: 'src/watch/hub.ts',
-    find: 'if (watcher.from > after + 1) watcher.fail(error());',
+    find: 'if (watcher.from > after + 1) watcher.failCompacted(revision + 1);',
     replace: '',
     why: 'M12: a future start that a span jumps over ends with CompactedError at the publish',
     tests: SPANS,
@@ -91,8 +91,8 @@ export const WATCH_FAULTS: readonly Fault[] = [
   {
     id: 'repair-lets-laggards-go-on',
     file: 'src/watch/hub.ts',
-    find: 'if (isRepair) for (const watcher of this.#pending.takeBelow(Number.POSITIVE_INFINITY)) watcher.fail(error());',
-    replace: '',
+    find: 'if (!isRepair) return;',
+    replace: 'return;',
     why: 'M13: after a repair watches that lag end, the history they wait for was wrong',
     tests: ['test/unit/watch/', 'test/unit/cache/', 'test/property/replica'],
   },

@@ -238,7 +238,9 @@ describe('trusted values', () => {
         throw new Error('not today');
       },
     };
-    await expect(store.put('k', value)).rejects.toThrow('not today');
+    const error = await store.put('k', value).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'VALUE', key: 'k', cause: { message: 'not today' } });
+    expect(String(error)).toBe('ValueError: Cannot put a key: the value of key "k" has no JSON text');
     expect([store.revision, store.get('k')]).toEqual([1, undefined]);
   });
 });

@@ -60,7 +60,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'range: a sort target that does not exist',
     (s) => s.range({ prefix: 'a', sortTarget: bad('name') }),
     TypeError,
-    'Cannot range over keys: sortTarget is name, allowed are key, version, create, mod, value',
+    'Cannot range over keys: sortTarget is name, allowed are key, version, create, mod and value',
   ],
   [
     'range: a sort order that does not exist',
@@ -100,7 +100,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     `txn: an operation of the type ${type}`,
     (s) => s.txn({ then: [bad({ type })] }),
     TypeError,
-    `Cannot run a transaction: an operation has the type ${type}`,
+    `Cannot run a transaction: the type of an operation is ${type}`,
   ]),
   [
     'txn: a hole among the operations',
@@ -361,8 +361,8 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   [
     'range: a token in an array',
     (s) => s.range({ prefix: '', continue: bad(['1::4:a']) }),
-    RangeError,
-    'Cannot range over keys: the continue token is malformed',
+    TypeError,
+    'Cannot range over keys: continue is of type object, allowed is the continue token of a page',
   ],
   [
     'range: a token at a revision that is no safe integer',
@@ -531,7 +531,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     Error,
     'Cannot wait',
   ],
-  ['txn: no object', (s) => s.txn(bad(undefined)), TypeError, 'Cannot run a transaction: it is not an object'],
+  ['txn: no object', (s) => s.txn(bad(undefined)), TypeError, 'Cannot run a transaction: the request is not an object'],
   [
     'txn: no array',
     (s) => s.txn({ then: bad({ type: 'put' }) }),
@@ -560,7 +560,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'txn: an unknown operation',
     (s) => s.txn({ then: [bad({ type: 'get', key: 'a' })] }),
     TypeError,
-    'Cannot run a transaction: an operation has the type get',
+    'Cannot run a transaction: the type of an operation is get',
   ],
   [
     'txn: an empty key',
@@ -796,7 +796,12 @@ describe('openStore', () => {
     [{ values: 'trusted', codec: jsonCodec() }, TypeError, 'Cannot open a store: values: trusted and a codec'],
     [{ memoryBytesMax: 100 }, RangeError, 'Cannot open a store: memoryBytesMax is 100'],
     [{ memoryBytesMax: Number.NaN }, RangeError, 'Cannot open a store: memoryBytesMax is NaN'],
-    [{ memoryBytesMax: bad('2000000') }, TypeError, 'Cannot open a store: memoryBytesMax is not a number'],
+    [
+      { memoryBytesMax: bad('2000000') },
+      TypeError,
+      'Cannot open a store: memoryBytesMax is of type string, allowed is an integer from 1048576 to 2147418112',
+    ],
+    [bad([]), TypeError, 'Cannot open a store: the options are not an object'],
     [{ memoryBytesMax: 1_048_576.5 }, RangeError, 'Cannot open a store: memoryBytesMax is 1048576.5'],
     [bad(null), TypeError, 'Cannot open a store: the options are not an object'],
     [{ codec: bad(null) }, TypeError, 'Cannot open a store: codec is not an object'],

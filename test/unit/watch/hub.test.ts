@@ -35,6 +35,7 @@ function noting(range: KeyRange, from = 0) {
     notify: (position: number) => notes.push(`notify ${position}`),
     serve: () => notes.push('serve'),
     fail: (error: unknown) => notes.push((error as Error).name),
+    failCompacted: () => notes.push('CompactedError'),
   };
   const taken = () => notes.splice(0).filter((note) => note !== 'from');
   return { watcher: watcher as typeof watcher & HubWatcher, notes, taken };

@@ -19,7 +19,7 @@ describe('idle and pending', () => {
     for (let index = 0; index < 200; index++) await store.put('mine/a', index);
     expect(store.stats().watchers).toEqual({ idle: 0, pending: 0 });
     expect(await reader.take()).toEqual(['CompactedError']);
-    expect(reader.error).toMatchObject({ minRevision: 3, compactRevision: 3 });
+    expect(reader.error).toMatchObject({ minRevision: 102, compactRevision: 102 });
     expect(await reader.watch.next()).toEqual({ value: undefined, done: true });
   });
 

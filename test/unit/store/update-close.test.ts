@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createMemoryBackend } from '../../../src/backends/memory-backend.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { createFaultyBackend } from '../../../src/testing/faulty-backend.ts';
+import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
+import { BackendError, ClosedError } from '../../../src/types/errors.ts';
+import type { Store } from '../../../src/types/store.ts';
+import { openLeaseRig } from '../cache/lease-rig.ts';
+import { openTestStore, settle } from './fixture.ts';
+
+/** `close()` ends every wait with ClosedError, that of an update too, whether its function ever settles or not (R71). */
+const unhandled: unknown[] = [];
+const note = (error: unknown) => void unhandled.push(error);
+
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on('unhandledRejection', note);
+});
+
+afterEach(async () => {
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});
+
+/** How an update ended, and `waits` while it has not. */
+function outcomeOf(update: Promise<unknown>): { now: unknown } {
+  const outcome: { now: unknown } = { now: 'waits' };
+  update.then(
+    () => {
+      outcome.now = 'done';
+    },
+    (error: unknown) => {
+      outcome.now = error;
+    },
+  );
+  return outcome;
+}
+
+async function open(kind: 'embedded' | 'replica'): Promise<Store<string>> {
+  return kind === 'embedded' ? (await openTestStore<string>()).store : (await openLeaseRig()).store;
+}
+
+describe.each(['embedded', 'replica'] as const)('R71: an update whose function is under way, %s', (kind) => {
+  it.each<[string, (store: Store<string>) => Store<string>]>([
+    ['of the store', (store) => store],
+    ['of a prefix', (store) => store.prefix('a/')],
+    ['of a prefix of a prefix', (store) => store.prefix('a/').prefix('b/')],
+  ])('%s: ends with ClosedError when the store is closed', async (_, part) => {
+    const store = await open(kind);
+    const late: { fail: (error: unknown) => void; give: (value: string) => void }[] = [];
+    const settling = () => new Promise<string>((give, fail) => late.push({ fail, give }));
+    const outcomes = [undefined, new AbortController().signal].flatMap((signal) =>
+      [() => new Promise(() => {}), settling, settling].map((fn) =>
+        outcomeOf(part(store).update(fn, signal === undefined ? {} : { signal })),
+      ),
+    );
+    await settle();
+    expect(outcomes.map(({ now }) => now)).toEqual(outcomes.map(() => 'waits'));
+    await store.close();
+    await settle();
+    for (const { now } of outcomes) {
+      expect(now).toBeInstanceOf(ClosedError);
+      expect((now as Error).message).toBe('Cannot update: closed');
+    }
+    // Dropped, whatever it is.
+    for (const [index, { fail, give }] of late.entries()) index % 2 === 0 ? fail(new Error('late')) : give('late');
+    await settle();
+  });
+
+  it('a part that is closed ends its own, not those of other parts, of parts of it, or of the store', async () => {
+    const store = await open(kind);
+    const part = store.prefix('a/');
+    const hang = () => new Promise(() => {});
+    const own = outcomeOf(part.update(hang));
+    const others = [store, store.prefix('a/'), part.prefix('b/')].map((one) => outcomeOf(one.update(hang)));
+    await settle();
+    await part.close();
+    await settle();
+    expect(String(own.now)).toBe('ClosedError: Cannot update: closed');
+    expect(others.map(({ now }) => now)).toEqual(['waits', 'waits', 'waits']);
+    await store.close();
+    await settle();
+    expect(others.map(({ now }) => now)).toEqual(others.map(() => expect.any(ClosedError)));
+  });
+
+  it('what the function throws before is told as it is, a ClosedError of another store too', async () => {
+    const store = await open(kind);
+    const foreign = new ClosedError('use another store');
+    const outcome = outcomeOf(
+      store.update(async () => {
+        throw foreign;
+      }),
+    );
+    await settle();
+    await store.close();
+    expect(outcome.now).toBe(foreign);
+  });
+});
+
+it('R71: an update of a replica that is broken for good ends with what broke it', async () => {
+  const clock = createVirtualClock();
+  const data = await openStore<Uint8Array, Uint8Array>({ keys: 'bytes', clock });
+  const backend = createFaultyBackend(createMemoryBackend(data), { clock });
+  backend.hang('range');
+  const store = await openStore<string>({ backend, clock, waitReady: false });
+  const outcome = outcomeOf(store.update(() => new Promise(() => {})));
+  await clock.settle();
+  expect(outcome.now).toBe('waits');
+  const broken = new BackendError('list', 'the certificate is not valid', { permanent: true });
+  backend.heal();
+  backend.fail('range', { error: broken });
+  await clock.advance(60_000);
+  expect([outcome.now, await store.ready().catch((error: unknown) => error)]).toEqual([broken, broken]);
+  await store.close();
+});
