@@ -47,7 +47,6 @@ export async function runUpdate<V, K extends Key, R>(
   checkChoice('isolation', isolation, ACTION, ISOLATIONS);
   checkInteger('retries', retries, ACTION, 0);
   for (let attempts = 1; ; attempts++) {
-    signal?.throwIfAborted();
     const run = new UpdateRun(store, isolation);
     let value: R;
     try {
