@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMemoryBackend } from '../../../src/backends/memory-backend.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { createFaultyBackend } from '../../../src/testing/faulty-backend.ts';
@@ -8,20 +8,8 @@ import type { Store } from '../../../src/types/store.ts';
 import { openLeaseRig } from '../cache/lease-rig.ts';
 import { openTestStore, settle } from './fixture.ts';
 
-/** `close()` ends every wait with ClosedError, that of an update too, whether its function ever settles or not (R71). */
-const unhandled: unknown[] = [];
-const note = (error: unknown) => void unhandled.push(error);
-
-beforeEach(() => {
-  unhandled.length = 0;
-  process.on('unhandledRejection', note);
-});
-
-afterEach(async () => {
-  await new Promise((resolve) => setImmediate(resolve));
-  process.off('unhandledRejection', note);
-  expect(unhandled).toEqual([]);
-});
+// `close()` ends every wait with ClosedError, that of an update too, whether its function ever settles or not (R71). A
+// rejection that nobody handles fails the run of the tests by itself.
 
 /** How an update ended, and `waits` while it has not. */
 function outcomeOf(update: Promise<unknown>): { now: unknown } {
