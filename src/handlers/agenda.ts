@@ -1,4 +1,5 @@
 import { Heap } from '../queue/heap.ts';
+import type { Admittance } from './admission.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { DueJobs } from './due-jobs.ts';
 import { isBarred, isDone, isPlannedAt, type Job } from './jobs.ts';
@@ -9,7 +10,7 @@ import { retirementTurn } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Whether a job may be called now; if not, whether others may: see `Admission`. */
-export type Admit = (job: Job) => 'granted' | 'handler' | 'object';
+export type Admit = (job: Job) => Admittance;
 
 /** Monotonic time from which on a job may run, given its last attempt on the same digest; 0 for at once. */
 export type WakeOf = (id: string, attempt: Wait | undefined) => number;
