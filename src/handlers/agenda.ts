@@ -2,7 +2,7 @@ import { Heap } from '../queue/heap.ts';
 import type { Admittance } from './admission.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { DueJobs } from './due-jobs.ts';
-import { isBarred, isDone, isPlannedAt, type Job } from './jobs.ts';
+import { isDone, isFilteredStep, isPlannedAt, type Job } from './jobs.ts';
 import { planTable } from './plan-table.ts';
 import type { HandlerRecord, Wait } from './record.ts';
 import type { Handler } from './registry.ts';
@@ -243,7 +243,7 @@ export class Agenda {
   #wakeOfJob(job: Job, doc: DocumentVersion): number | undefined {
     const record = doc.record(job.id);
     if (isDone(job, record)) return undefined;
-    if (isOwn(job) && isBarred(job.handler, doc, this.snapshot)) return undefined;
+    if (isOwn(job) && isFilteredStep(job.handler, doc, this.snapshot)) return undefined;
     return this.#wakeOf(job.id, waitOf(job, record));
   }
 }

@@ -1,7 +1,7 @@
 import { ClosedError } from '../types/errors.ts';
 import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
+import { isDone, isFilteredStep, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { hasToLand, landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -173,7 +173,7 @@ function isWanted(
   if (!forced && !isSameJob(job, newest)) return false;
   if (isDone(job, doc.record(job.id))) return false;
   if (job.retires) return mayRetire(doc, job, snapshot);
-  return job.entry === undefined ? !isBarred(job.handler, doc, snapshot) : isPlanned(job, doc);
+  return job.entry === undefined ? !isFilteredStep(job.handler, doc, snapshot) : isPlanned(job, doc);
 }
 
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */

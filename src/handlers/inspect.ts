@@ -1,6 +1,6 @@
 import type { BreakerStatus } from './breaker.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { isBarred, isComplete, isPlannedAt } from './jobs.ts';
+import { isComplete, isFilteredStep, isPlannedAt } from './jobs.ts';
 import type { Loop, LoopGuard } from './loop-guard.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { Parent } from './parent.ts';
@@ -136,7 +136,7 @@ function isIdle(
   snapshot: Snapshot,
 ): boolean {
   const digest = snapshot.viewOf(handler)?.digest;
-  return digest !== undefined && !isSettled(record, digest) && isBarred(handler, doc, snapshot);
+  return digest !== undefined && !isSettled(record, digest) && isFilteredStep(handler, doc, snapshot);
 }
 
 function retiringStatus(id: string, record: HandlerRecord | undefined): HandlerStatus {

@@ -57,7 +57,7 @@ export function isSettledFor({ kind }: Handler, record: HandlerRecord | undefine
  * Whether a handler in scope is not called for a state all the same, since the change to it, from what the handler has last
  * succeeded on, is none that it is for (A20'). Nothing is recorded of that: a later state is compared with the same success.
  */
-export function isBarred(handler: Handler, doc: DocumentVersion, snapshot: Snapshot): boolean {
+export function isFilteredStep(handler: Handler, doc: DocumentVersion, snapshot: Snapshot): boolean {
   if (handler.changes === undefined) return false;
   const view = snapshot.viewOf(handler);
   if (view === undefined) return false;

@@ -228,7 +228,7 @@ export class Pass {
   /** Whether a job whose attempt is open is still to be called. */
   #mayCall(job: Job): 'carried' | 'superseded' | 'again' {
     const memory = this.#memory;
-    if (!this.#isAlive() || this.#deps.stopping.aborted || this.#isBarred()) return 'superseded';
+    if (!this.#isAlive() || this.#deps.stopping.aborted || this.#mayNotCallNow()) return 'superseded';
     if (!this.#called && this.#isOutdated() && memory.restarts < RESTARTS_MAX) {
       memory.restarts++;
       return 'again';
@@ -345,10 +345,10 @@ export class Pass {
 
   /** Without room nothing is asked for, since what is granted is kept from others (A46'). */
   readonly #admit: Admit = (job) =>
-    this.#isBarred() || !this.#hasRoom(job) ? 'object' : this.#deps.admission.ask(this.#state.name, job.handler);
+    this.#mayNotCallNow() || !this.#hasRoom(job) ? 'object' : this.#deps.admission.ask(this.#state.name, job.handler);
 
   /** No call begins for this object now: the controller pauses, or its breaker is open. */
-  #isBarred(): boolean {
+  #mayNotCallNow(): boolean {
     if (this.#deps.admission.isPaused) return true;
     const { breaker } = this.#memory;
     return breaker !== undefined && breaker.wakeClockMs > this.#deps.clock.now();

@@ -1,5 +1,5 @@
 import type { DocumentVersion } from './document-version.ts';
-import { entryIn, isBarred, type Job } from './jobs.ts';
+import { entryIn, isFilteredStep, type Job } from './jobs.ts';
 import { isSettled, subRecordId } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -29,7 +29,7 @@ export function retirementTurn(
     const record = doc.record(parent.id);
     if (!isSettled(record, parent.digest)) {
       // Who is not called for this change plans nothing for it (A20').
-      return parent.entry === undefined && isBarred(handler, doc, snapshot) ? { parent } : undefined;
+      return parent.entry === undefined && isFilteredStep(handler, doc, snapshot) ? { parent } : undefined;
     }
     const entry = record?.attempt?.state === 'ok' ? entryIn(parent.id, record.plan, subId) : undefined;
     const view = entry && snapshot.viewOfSub(parent, entry);
