@@ -2,9 +2,9 @@ import { Heap } from '../queue/heap.ts';
 import type { Admittance } from './admission.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { DueJobs } from './due-jobs.ts';
-import { isDone, isFilteredStep, isPlannedAt, type Job } from './jobs.ts';
+import { isDone, isFilteredStep, isPlannedAt, type Job, waitOf } from './jobs.ts';
 import { planTable } from './plan-table.ts';
-import type { HandlerRecord, Wait } from './record.ts';
+import type { Wait } from './record.ts';
 import type { Handler } from './registry.ts';
 import { retirementTurn } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -251,12 +251,6 @@ export class Agenda {
 /** A call of the handler itself. */
 function isOwn({ entry, retires }: Job): boolean {
   return entry === undefined && !retires;
-}
-
-function waitOf(job: Job, record: HandlerRecord | undefined): Wait | undefined {
-  if (job.retires) return record?.retirement;
-  const attempt = record?.attempt ?? undefined;
-  return attempt?.digest === job.digest ? attempt : undefined;
 }
 
 function byTime(a: Waiting, b: Waiting): number {

@@ -1,7 +1,7 @@
 import { ClosedError } from '../types/errors.ts';
 import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { isDone, isFilteredStep, isPlanned, isSameJob, type Job } from './jobs.ts';
+import { episodeOf, isDone, isFilteredStep, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { hasToLand, landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -106,7 +106,7 @@ function draftOf(
   const isTidy = memory.isTidied || settled.header.gen === 0;
   const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
   const next = tidied.written(deps.nextWriteId(), version);
-  const sent = { outcomes, opened: jobs.map((job) => episodeOf(next, job)) };
+  const sent = { outcomes, opened: jobs.map((job) => ({ id: job.id, episode: episodeOf(job, next.record(job.id)) })) };
   return { next, sent, result: carry ? 'carried' : 'superseded' };
 }
 
@@ -186,9 +186,4 @@ function open(doc: DocumentVersion, { id, digest, handler, entry, retires }: Job
   if (retires) return doc.openRetirement(id);
   if (entry === undefined) return doc.openAttempt(id, digest, { schema: handler.schema });
   return doc.openAttempt(id, digest, { tried: handler.retire === undefined ? undefined : triedOf(entry.args) });
-}
-
-function episodeOf(doc: DocumentVersion, { id, retires }: Job): { readonly id: string; readonly episode: number } {
-  const record = doc.record(id);
-  return { id, episode: (retires ? record?.retirement?.episode : record?.episode) ?? 0 };
 }

@@ -4,7 +4,7 @@ import { errorText } from './error-text.ts';
 import { textOf } from './explain-text.ts';
 import type { Explanation, HandlerExplanation, Reason } from './explanation.ts';
 import { type HandlerStatus, inspect } from './inspect.ts';
-
+import { waitOf } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import type { Handler } from './registry.ts';
 import { mayRetire } from './retirement-turn.ts';
@@ -130,15 +130,14 @@ class Explainer {
 
   /** A wait of its own: for a retry, a rebuild of its parent, or the guard against loops. */
   #wait(): Reason | undefined {
-    const { id, digest, attempted, attempts, loop, state } = this.#status;
+    const { id, digest, attempts, loop, state } = this.#status;
     const memory = this.#memory;
     if (memory === undefined) return undefined;
     const record = memory.effective(this.#state.name).record(id);
-    const isOpen = state === 'retiring' || attempted === digest;
-    const wait = (state === 'retiring' ? record?.retirement : record?.attempt) ?? undefined;
-    const inMs = memory.wakeOf(id, isOpen ? wait : undefined, this.#deps.clock) - this.#nowMs;
+    const wait = waitOf({ retires: state === 'retiring', digest }, record);
+    const inMs = memory.wakeOf(id, wait, this.#deps.clock) - this.#nowMs;
     if (inMs <= 0) return undefined;
-    if (isOpen && (wait?.wakeAtWallMs ?? 0) > 0) {
+    if (wait !== undefined && wait.wakeAtWallMs > 0) {
       return { why: 'retry', inMs, failures: attempts, error: memory.errors.get(id) };
     }
     return loop === undefined ? { why: 'rebuild', inMs } : { why: 'loop', inMs, ...loop };

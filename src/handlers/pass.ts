@@ -8,7 +8,7 @@ import { equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, execute, needsRebuild } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
-import { isPlanned, isSameJob, type Job } from './jobs.ts';
+import { episodeOf, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { landOwnWrites } from './land.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -267,14 +267,13 @@ export class Pass {
   /** Answers at once where the call has ended by then. */
   #execute(job: Job, forced: boolean): Promise<void> | undefined {
     const { id } = job;
-    const record = this.#memory.doc?.record(id);
     const execution = {
       deps: this.#deps,
       state: this.#state,
       memory: this.#memory,
       snapshot: this.#snapshot,
       job,
-      episode: (job.retires ? record?.retirement?.episode : record?.episode) ?? 0,
+      episode: episodeOf(job, this.#memory.doc?.record(id)),
       forced,
       trial: { begun: 0 },
     };

@@ -1,7 +1,6 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { invariant } from '../types/invariant.ts';
-import { RunningCall } from './call.ts';
-import { CallAccount } from './call-hooks.ts';
+import { enterCall, leaveCall } from './call-hooks.ts';
 import type { RetireContext } from './context.ts';
 import { deepFreeze } from './freeze.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
@@ -13,18 +12,16 @@ import { type Execution, report } from './verdict.ts';
  * success. Until then there is another call, without limit: the effect of the sub would stay in the world for ever.
  */
 export async function executeRetirement(execution: Execution): Promise<void> {
-  const { deps, state, memory, job, snapshot } = execution;
+  const { deps, memory, job } = execution;
   const { retire, timeoutMs, backoff } = job.handler;
   const record = memory.doc?.record(job.id);
   const retirement = record?.retirement;
   invariant(retire !== undefined && retirement !== undefined, `"${job.id}" was retired without being opened`);
-  const running = new RunningCall(job, snapshot, false, new CallAccount(execution));
-  state.running.add(running);
+  const running = enterCall(execution, false);
   const context = contextOf(execution, record, retirement, running.signal);
   running.begin(deps.clock);
   const result = await running.run(() => retire(context), timeoutMs, deps.clock);
-  running.end(deps.clock);
-  state.running.delete(running);
+  leaveCall(execution, running);
   const attempt = { ...retirement, digest: '', state: 'open' } as const;
   const judged = outcomeOf(result, attempt, { retries: Number.POSITIVE_INFINITY, backoff }, deps.random);
   const outcome: Outcome =
