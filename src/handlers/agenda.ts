@@ -5,6 +5,7 @@ import { DueJobs } from './due-jobs.ts';
 import { isDone, isFilteredStep, isPlannedAt, type Job, waitOf } from './jobs.ts';
 import { planTable } from './plan-table.ts';
 import type { Wait } from './record.ts';
+import { parentIdOf } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import { retirementTurn } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -101,7 +102,8 @@ export class Agenda {
 
   /** A sub was retired: so may its parent be, if that was the last one. */
   retired(id: string, doc: DocumentVersion): void {
-    const parentId = id.slice(0, id.lastIndexOf('/'));
+    const parentId = parentIdOf(id);
+    if (parentId === undefined) return;
     const job = this.#blocked?.get(parentId);
     if (job === undefined || doc.isRetiringBelow(parentId)) return;
     this.#blocked?.delete(parentId);

@@ -1,14 +1,8 @@
 import type { Claims, Opening, Success } from './document-step.ts';
 import { planTable } from './plan-table.ts';
 import { isPlannedOtherwise, isSamePlan, retired, withTried } from './planned-record.ts';
-import {
-  type Attempt,
-  type HandlerRecord,
-  type PlanEntry,
-  type ProgressDocument,
-  type Retirement,
-  subRecordId,
-} from './record.ts';
+import type { Attempt, HandlerRecord, PlanEntry, ProgressDocument, Retirement } from './record.ts';
+import { handlerIdOf, subRecordId } from './record-id.ts';
 import {
   type Base,
   basesWith,
@@ -131,7 +125,7 @@ export class DocumentVersion implements Tables {
     for (const [id, record] of this.#records.entries()) {
       const { absentSinceWallMs, ...rest } = record;
       const claims = record.retirement === undefined ? handlerIds : retiringIds;
-      const isKnown = claims.has(id.split('/', 1)[0] ?? id);
+      const isKnown = claims.has(handlerIdOf(id));
       if (isKnown) {
         if (absentSinceWallMs !== undefined) changes.push([id, rest]);
       } else if (absentSinceWallMs === undefined || absentSinceWallMs > wallMs) {

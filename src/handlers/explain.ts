@@ -6,6 +6,7 @@ import type { Explanation, HandlerExplanation, Reason } from './explanation.ts';
 import { type HandlerStatus, inspect } from './inspect.ts';
 import { waitOf } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
+import { handlerIdOf, parentIdOf } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import { mayRetire } from './retirement-turn.ts';
 
@@ -65,9 +66,8 @@ function withText(explanation: Omit<Explanation, 'text'>): Explanation {
 }
 
 function handlerOf(handlers: readonly Handler[], id: string): Handler | undefined {
-  const slash = id.indexOf('/');
-  const parentId = slash < 0 ? id : id.slice(0, slash);
-  return handlers.find((handler) => handler.id === parentId);
+  const handlerId = handlerIdOf(id);
+  return handlers.find((handler) => handler.id === handlerId);
 }
 
 /** Which of them, would need the step from what was handled; together they say that it is not for this one (A20'). */
@@ -107,8 +107,7 @@ class Explainer {
   #outOfScope(): Reason | undefined {
     const { id, inScope, state } = this.#status;
     const { newest, memory, name } = this.#state;
-    const slash = id.lastIndexOf('/');
-    const parent = { why: 'parent', parentId: slash < 0 ? id : id.slice(0, slash) } as const;
+    const parent = { why: 'parent', parentId: parentIdOf(id) ?? id } as const;
     if (state === 'retiring') {
       const doc = memory?.effective(name);
       const job = { handler: this.#handler, id };

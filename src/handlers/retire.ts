@@ -5,6 +5,7 @@ import type { RetireContext } from './context.ts';
 import { deepFreeze } from './freeze.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { HandlerRecord, Retirement } from './record.ts';
+import { parentIdOf, subIdOf } from './record-id.ts';
 import { type Execution, report } from './verdict.ts';
 
 /**
@@ -46,14 +47,13 @@ function contextOf(
   { failures, episode }: Retirement,
   signal: AbortSignal,
 ): RetireContext {
-  const slash = job.id.lastIndexOf('/');
   return Object.freeze({
     object: snapshot.object,
     uid: snapshot.uid,
     name: snapshot.name,
     resourceVersion: snapshot.resourceVersion,
-    id: job.id.slice(slash + 1),
-    parentId: job.id.slice(0, slash),
+    id: subIdOf(job.id),
+    parentId: parentIdOf(job.id) ?? job.handler.id,
     tried: deepFreeze((record?.tried ?? []).map(({ args }) => args)),
     attempt: failures,
     idempotencyKey: JSON.stringify([snapshot.uid, job.id, 'retire', episode]),
