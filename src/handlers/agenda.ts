@@ -27,7 +27,7 @@ interface Waiting {
  * ```text
  *   made: every job ----> due, by turn ----- next(): the first one, for as long as nobody has called it
  *                         ^   |    |
- *                 in time |   |    +--- called in this pass, and to be called again: held until the next one (A2')
+ *                 in time |   |    +--- called in this pass, and to be called again: deferred to the next one (A2')
  *                         |   +-------- its wait has (again) begun
  *                         |             its handler may not be called: put aside until the next question
  *                       waiting, by time
@@ -53,8 +53,8 @@ export class Agenda {
   #blocked: Map<string, Job> | undefined;
   /** To be called once nothing else is left. */
   #last: Job[] = [];
-  #held: Job[] = [];
-  #isHeldBack = false;
+  #deferred: Job[] = [];
+  #hasRefused = false;
   readonly #behind = new Map<string, number>();
   readonly #settled: (handlerId: string) => void;
 
@@ -129,9 +129,9 @@ export class Agenda {
 
   /** A pass begins: what was called in the last one may be called again. */
   begin(): void {
-    if (this.#held.length === 0) return;
-    for (const job of this.#held) this.#due.push(job);
-    this.#held = [];
+    if (this.#deferred.length === 0) return;
+    for (const job of this.#deferred) this.#due.push(job);
+    this.#deferred = [];
   }
 
   /**
@@ -139,11 +139,11 @@ export class Agenda {
    * is.
    */
   next(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>, admit?: Admit): Job | undefined {
-    this.#isHeldBack = false;
+    this.#hasRefused = false;
     this.#due.reopen();
     const job = this.#first(doc, nowMs, ran, admit);
     if (job !== undefined || this.#last.length === 0) return job;
-    if (this.#isHeldBack || this.#waiting.peek() !== undefined || this.hasHeld(doc)) return undefined;
+    if (this.#hasRefused || this.#waiting.peek() !== undefined || this.hasDeferred(doc)) return undefined;
     for (const last of this.#last) {
       this.#add(last, doc);
       this.#count(last, -1);
@@ -177,7 +177,7 @@ export class Agenda {
       const isCandidate = isInTime && !isBlocked;
       const admittance = isCandidate && admit !== undefined ? admit(job) : 'granted';
       if (isCandidate && admittance === 'granted') return job;
-      this.#isHeldBack ||= isCandidate;
+      this.#hasRefused ||= isCandidate;
       if (admittance === 'object') return undefined;
       if (admittance === 'handler') {
         this.#due.close(job.handler.id);
@@ -187,7 +187,7 @@ export class Agenda {
       if (wakeClockMs === undefined) this.#count(job, -1);
       else if (wakeClockMs > nowMs) this.#waiting.push({ job, wakeClockMs });
       else if (isBlocked) this.#block(job);
-      else this.#held.push(job);
+      else this.#deferred.push(job);
     }
     return undefined;
   }
@@ -198,8 +198,8 @@ export class Agenda {
   }
 
   /** Whether something is due that was not admitted. Known after `next` found nothing. */
-  get isHeldBack(): boolean {
-    return this.#isHeldBack;
+  get hasRefused(): boolean {
+    return this.#hasRefused;
   }
 
   /** Handlers that something is due of or waits, subs counted for their parents. */
@@ -213,13 +213,13 @@ export class Agenda {
   }
 
   /** Whether a job that was called in this pass has to be called in the next one. Known after `next` found nothing. */
-  hasHeld(doc: DocumentVersion): boolean {
-    if (this.#held.length === 0) return false;
+  hasDeferred(doc: DocumentVersion): boolean {
+    if (this.#deferred.length === 0) return false;
     // Beside others, one may have ended since it was put aside.
-    const [held, done] = [this.#held, [] as Job[]];
-    this.#held = held.filter((job) => this.#wakeOfJob(job, doc) !== undefined || done.push(job) === 0);
+    const [deferred, done] = [this.#deferred, [] as Job[]];
+    this.#deferred = deferred.filter((job) => this.#wakeOfJob(job, doc) !== undefined || done.push(job) === 0);
     for (const job of done) this.#count(job, -1);
-    return this.#held.length > 0;
+    return this.#deferred.length > 0;
   }
 
   #add(job: Job, doc: DocumentVersion): void {

@@ -22,7 +22,7 @@ export function explain(
   deps: ExplainDeps,
   name: string,
   state: ObjectState | undefined,
-  place: 'idle' | 'queued' | 'running' | 'waiting' | 'held' | 'left',
+  place: 'idle' | 'queued' | 'running' | 'waiting' | 'backing-off' | 'left',
 ): Explanation {
   const status = inspect(state, deps.handlers);
   const snapshot = state?.newest;
@@ -38,7 +38,7 @@ export function explain(
   }
   const nowMs = deps.clock.now();
   const { trouble } = state;
-  const isTrouble = place === 'held' && trouble !== undefined;
+  const isTrouble = place === 'backing-off' && trouble !== undefined;
   const isUnheld = snapshot.deleting && !snapshot.finalizers.includes(deps.finalizer);
   const memory = state.memory?.uid === snapshot.uid ? state.memory : undefined;
   const handlers = status.handlers.map((one): HandlerExplanation => {
@@ -53,7 +53,7 @@ export function explain(
   });
   return withText({
     name,
-    object: isUnheld ? 'unheld' : isTrouble ? 'trouble' : place === 'held' ? 'waiting' : place,
+    object: isUnheld ? 'unheld' : isTrouble ? 'trouble' : place === 'backing-off' ? 'waiting' : place,
     uid: snapshot.uid,
     resourceVersion: snapshot.resourceVersion,
     trouble: isTrouble ? { error: trouble.error, inMs: Math.max(0, trouble.untilClockMs - nowMs) } : undefined,

@@ -169,7 +169,7 @@ export class Pass {
     if (this.#deps.stopping.aborted || this.#memory.outcomes.length > 0) return false;
     if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest) || this.#isOccupied()) return false;
     const agenda = this.#agendaOf(newest);
-    return !agenda.hasHeld(this.#doc()) && agenda.wakeClockMs === Number.POSITIVE_INFINITY;
+    return !agenda.hasDeferred(this.#doc()) && agenda.wakeClockMs === Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -366,8 +366,8 @@ export class Pass {
     const isDue = this.#firstOn(newest, this.#admit) !== undefined;
     const agenda = this.#agendaOf(newest);
     const { wakeClockMs } = agenda;
-    if (isDue || agenda.hasHeld(this.#doc())) return 'again';
-    if (agenda.isHeldBack) return this.#heldBack(wakeClockMs);
+    if (isDue || agenda.hasDeferred(this.#doc())) return 'again';
+    if (agenda.hasRefused) return this.#waitForAdmission(wakeClockMs);
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
     // Held to the end: another state has come while the finalizer was to be removed.
@@ -376,7 +376,7 @@ export class Pass {
   }
 
   /** Something is due and may not be called: the end of the pause, the breaker, or whoever makes room, wakes the object. */
-  #heldBack(wakeClockMs: number): RunResult {
+  #waitForAdmission(wakeClockMs: number): RunResult {
     const { admission, clock } = this.#deps;
     // In line, where the pause keeps it.
     if (admission.isPaused) return 'again';
