@@ -62,7 +62,8 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   const doc = (isCurrent ? state.memory?.effective(state.name) : undefined) ?? emptyDocument(snapshot.uid, state.name);
   const guard = isCurrent ? state.memory?.guard : undefined;
   const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc, guard));
-  const inScope = statuses.filter(
+  // Of those out of scope: who would be in it but for a fault, and whose work is still to be undone.
+  const concerned = statuses.filter(
     (status) => status.inScope || status.fault !== undefined || status.state === 'retiring',
   );
   return {
@@ -71,10 +72,10 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
     resourceVersion: snapshot.resourceVersion,
     deleting: snapshot.deleting,
     breaker: isCurrent ? state.memory?.breaker?.status : undefined,
-    settled: inScope.every(
+    settled: concerned.every(
       ({ id, digest, state }) => state !== 'retiring' && digest !== undefined && isSettled(doc.record(id), digest),
     ),
-    succeeded: inScope.every(
+    succeeded: concerned.every(
       ({ digest, succeeded, state }) => digest !== undefined && state === 'ok' && succeeded === digest,
     ),
     handlers: statuses,
@@ -88,9 +89,9 @@ function statusesOf(
   guard: LoopGuard | undefined,
 ): HandlerStatus[] {
   // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
-  const isConcerned = snapshot.deleting === (handler.kind === 'delete');
+  const isOfKind = snapshot.deleting === (handler.kind === 'delete');
   const record = doc.record(handler.id);
-  const view = isConcerned && !isIdle(handler, record, doc, snapshot) ? snapshot.viewOf(handler) : undefined;
+  const view = isOfKind && !isNotForThisStep(handler, record, doc, snapshot) ? snapshot.viewOf(handler) : undefined;
   const { id } = handler;
   const root = { id, handler, entry: undefined, parent: undefined };
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
@@ -130,7 +131,7 @@ function subStatusesOf(
 }
 
 /** Not called for this state, whose change it is not for, and not called for it before. */
-function isIdle(
+function isNotForThisStep(
   handler: Handler,
   record: HandlerRecord | undefined,
   doc: DocumentVersion,
