@@ -1,7 +1,7 @@
 import { type CallHooks, RunningCall } from './call.ts';
+import type { Execution } from './execution.ts';
 import type { HandlerMetrics } from './handler-metrics.ts';
 import { waitOf } from './jobs.ts';
-import type { Execution } from './verdict.ts';
 
 /** Makes a call the one that newer states and the end of the controller are told to. Its `begin` and `run` are to follow. */
 export function enterCall(execution: Execution, isSupersedable: boolean): RunningCall {

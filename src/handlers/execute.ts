@@ -4,6 +4,7 @@ import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
 import { enterCall, leaveCall } from './call-hooks.ts';
 import type { Success } from './document-step.ts';
 import type { DocumentVersion } from './document-version.ts';
+import { attemptOf, type Execution, mayCall, naming, report } from './execution.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
@@ -14,7 +15,7 @@ import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { TimedCall } from './timed-call.ts';
-import { attemptOf, type Execution, judge, mayCall, naming, report } from './verdict.ts';
+import { judge } from './verdict.ts';
 import { digestOfView, type View } from './view.ts';
 
 /**

@@ -2,11 +2,11 @@ import { backoffDelayMs } from '../queue/backoff.ts';
 import { invariant } from '../types/invariant.ts';
 import { enterCall, leaveCall } from './call-hooks.ts';
 import type { RetireContext } from './context.ts';
+import { type Execution, report } from './execution.ts';
 import { deepFreeze } from './freeze.ts';
 import { type Outcome, outcomeOf } from './outcome.ts';
 import type { HandlerRecord, Retirement } from './record.ts';
 import { parentIdOf, subIdOf } from './record-id.ts';
-import { type Execution, report } from './verdict.ts';
 
 /**
  * Calls a parent's hook for a sub that has left its plan, and leaves the outcome pending: the record goes with the first
