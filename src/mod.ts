@@ -36,6 +36,7 @@ export function createEssenceHasher(options: EssenceHasherOptions = {}): Essence
 export type { EssenceHasher } from './core/essence-hasher.ts';
 export type { EssenceHasherOptions, EssenceList, EssenceRuleOptions, UnmatchedRule } from './core/essence-options.ts';
 export type { ActivityContext, ActivityFunction, ActivityOptions } from './handlers/activities.ts';
+export type { AttemptOptions } from './handlers/attempt-options.ts';
 export type {
   CallContext,
   HandlerContext,
@@ -100,7 +101,7 @@ export type {
   Wait,
 } from './handlers/record.ts';
 export type { HandlerKind } from './handlers/registry.ts';
-export type { AttemptOptions, SubOptions } from './handlers/sub-options.ts';
+export type { SubOptions } from './handlers/sub-options.ts';
 export type {
   DaemonContext,
   DaemonFunction,

@@ -2,10 +2,10 @@ import { type Backoff, type BackoffOptions, resolveBackoff } from '../queue/back
 import { abortableSleep } from '../system/abortable.ts';
 import { ClosedError } from '../types/errors.ts';
 import { onAbort } from '../types/on-abort.ts';
+import type { AttemptOptions } from './attempt-options.ts';
 import { checkAttempts, checkNames } from './checks.ts';
 import type { KindDeps } from './kind-deps.ts';
 import { outcomeOf } from './outcome.ts';
-import type { AttemptOptions } from './sub-options.ts';
 import { TimedCall } from './timed-call.ts';
 
 /** Options of `controller.on('startup', ...)` and `controller.on('cleanup', ...)`. */

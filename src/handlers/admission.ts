@@ -51,7 +51,8 @@ interface Seat {
  * - Costs nothing where there are no limits. Holds an entry for each object that waits or has something kept for it.
  */
 export class Admission {
-  #isPaused = false;
+  /** No call may begin for now (A35'). */
+  isPaused = false;
   readonly #places = new Map<string, Places>();
   readonly #rate: RateLimiter | undefined;
   readonly #seats = new Map<string, Seat>();
@@ -73,14 +74,6 @@ export class Admission {
     this.#places.set(handlerId, places);
   }
 
-  get isPaused(): boolean {
-    return this.#isPaused;
-  }
-
-  set isPaused(isPaused: boolean) {
-    this.#isPaused = isPaused;
-  }
-
   /** A pass over an object begins: it is busy. */
   enter(name: string): void {
     const seat = this.#seats.get(name);
@@ -90,7 +83,7 @@ export class Admission {
 
   /** Asks for a call; what is granted is kept for the object until it starts the call or leaves. */
   ask(name: string, { id }: Handler): Admittance {
-    if (this.#isPaused) return 'object';
+    if (this.isPaused) return 'object';
     const places = this.#places.get(id);
     if (places !== undefined && !this.#askAt(places.line, name)) return 'handler';
     if (this.#rate === undefined) return 'granted';
@@ -169,14 +162,9 @@ export class Admission {
 
   /** Why a call of a handler for an object could not begin now. Changes nothing. */
   restraintOf(name: string, { id }: Handler): Restraint | undefined {
-    if (this.#isPaused) return 'paused';
+    if (this.isPaused) return 'paused';
     if (this.#places.get(id)?.line.isOpenTo(name) === false) return 'concurrency';
     return this.#rate?.line.isOpenTo(name) === false ? 'rate' : undefined;
-  }
-
-  /** Objects that wait for a place or a token, or have one kept for them. */
-  get size(): number {
-    return this.#seats.size;
   }
 
   close(): void {

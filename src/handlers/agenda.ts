@@ -1,15 +1,17 @@
 import { Heap } from '../queue/heap.ts';
+import type { Admittance } from './admission.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { DueJobs } from './due-jobs.ts';
-import { isBarred, isDone, isPlannedAt, type Job } from './jobs.ts';
+import { isDone, isFilteredStep, isPlannedAt, type Job, waitOf } from './jobs.ts';
 import { planTable } from './plan-table.ts';
-import type { HandlerRecord, Wait } from './record.ts';
+import type { Wait } from './record.ts';
+import { parentIdOf } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import { retirementTurn } from './retirement-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Whether a job may be called now; if not, whether others may: see `Admission`. */
-export type Admit = (job: Job) => 'granted' | 'handler' | 'object';
+export type Admit = (job: Job) => Admittance;
 
 /** Monotonic time from which on a job may run, given its last attempt on the same digest; 0 for at once. */
 export type WakeOf = (id: string, attempt: Wait | undefined) => number;
@@ -25,7 +27,7 @@ interface Waiting {
  * ```text
  *   made: every job ----> due, by turn ----- next(): the first one, for as long as nobody has called it
  *                         ^   |    |
- *                 in time |   |    +--- called in this pass, and to be called again: held until the next one (A2')
+ *                 in time |   |    +--- called in this pass, and to be called again: deferred to the next one (A2')
  *                         |   +-------- its wait has (again) begun
  *                         |             its handler may not be called: put aside until the next question
  *                       waiting, by time
@@ -51,8 +53,8 @@ export class Agenda {
   #blocked: Map<string, Job> | undefined;
   /** To be called once nothing else is left. */
   #last: Job[] = [];
-  #held: Job[] = [];
-  #isHeldBack = false;
+  #deferred: Job[] = [];
+  #hasRefused = false;
   readonly #behind = new Map<string, number>();
   readonly #settled: (handlerId: string) => void;
 
@@ -100,7 +102,8 @@ export class Agenda {
 
   /** A sub was retired: so may its parent be, if that was the last one. */
   retired(id: string, doc: DocumentVersion): void {
-    const parentId = id.slice(0, id.lastIndexOf('/'));
+    const parentId = parentIdOf(id);
+    if (parentId === undefined) return;
     const job = this.#blocked?.get(parentId);
     if (job === undefined || doc.isRetiringBelow(parentId)) return;
     this.#blocked?.delete(parentId);
@@ -126,9 +129,9 @@ export class Agenda {
 
   /** A pass begins: what was called in the last one may be called again. */
   begin(): void {
-    if (this.#held.length === 0) return;
-    for (const job of this.#held) this.#due.push(job);
-    this.#held = [];
+    if (this.#deferred.length === 0) return;
+    for (const job of this.#deferred) this.#due.push(job);
+    this.#deferred = [];
   }
 
   /**
@@ -136,11 +139,11 @@ export class Agenda {
    * is.
    */
   next(doc: DocumentVersion, nowMs: number, ran: ReadonlySet<string>, admit?: Admit): Job | undefined {
-    this.#isHeldBack = false;
+    this.#hasRefused = false;
     this.#due.reopen();
     const job = this.#first(doc, nowMs, ran, admit);
     if (job !== undefined || this.#last.length === 0) return job;
-    if (this.#isHeldBack || this.#waiting.peek() !== undefined || this.hasHeld(doc)) return undefined;
+    if (this.#hasRefused || this.#waiting.peek() !== undefined || this.hasDeferred(doc)) return undefined;
     for (const last of this.#last) {
       this.#add(last, doc);
       this.#count(last, -1);
@@ -174,7 +177,7 @@ export class Agenda {
       const isCandidate = isInTime && !isBlocked;
       const admittance = isCandidate && admit !== undefined ? admit(job) : 'granted';
       if (isCandidate && admittance === 'granted') return job;
-      this.#isHeldBack ||= isCandidate;
+      this.#hasRefused ||= isCandidate;
       if (admittance === 'object') return undefined;
       if (admittance === 'handler') {
         this.#due.close(job.handler.id);
@@ -184,7 +187,7 @@ export class Agenda {
       if (wakeClockMs === undefined) this.#count(job, -1);
       else if (wakeClockMs > nowMs) this.#waiting.push({ job, wakeClockMs });
       else if (isBlocked) this.#block(job);
-      else this.#held.push(job);
+      else this.#deferred.push(job);
     }
     return undefined;
   }
@@ -195,8 +198,8 @@ export class Agenda {
   }
 
   /** Whether something is due that was not admitted. Known after `next` found nothing. */
-  get isHeldBack(): boolean {
-    return this.#isHeldBack;
+  get hasRefused(): boolean {
+    return this.#hasRefused;
   }
 
   /** Handlers that something is due of or waits, subs counted for their parents. */
@@ -210,13 +213,13 @@ export class Agenda {
   }
 
   /** Whether a job that was called in this pass has to be called in the next one. Known after `next` found nothing. */
-  hasHeld(doc: DocumentVersion): boolean {
-    if (this.#held.length === 0) return false;
+  hasDeferred(doc: DocumentVersion): boolean {
+    if (this.#deferred.length === 0) return false;
     // Beside others, one may have ended since it was put aside.
-    const [held, done] = [this.#held, [] as Job[]];
-    this.#held = held.filter((job) => this.#wakeOfJob(job, doc) !== undefined || done.push(job) === 0);
+    const [deferred, done] = [this.#deferred, [] as Job[]];
+    this.#deferred = deferred.filter((job) => this.#wakeOfJob(job, doc) !== undefined || done.push(job) === 0);
     for (const job of done) this.#count(job, -1);
-    return this.#held.length > 0;
+    return this.#deferred.length > 0;
   }
 
   #add(job: Job, doc: DocumentVersion): void {
@@ -242,7 +245,7 @@ export class Agenda {
   #wakeOfJob(job: Job, doc: DocumentVersion): number | undefined {
     const record = doc.record(job.id);
     if (isDone(job, record)) return undefined;
-    if (isOwn(job) && isBarred(job.handler, doc, this.snapshot)) return undefined;
+    if (isOwn(job) && isFilteredStep(job.handler, doc, this.snapshot)) return undefined;
     return this.#wakeOf(job.id, waitOf(job, record));
   }
 }
@@ -250,12 +253,6 @@ export class Agenda {
 /** A call of the handler itself. */
 function isOwn({ entry, retires }: Job): boolean {
   return entry === undefined && !retires;
-}
-
-function waitOf(job: Job, record: HandlerRecord | undefined): Wait | undefined {
-  if (job.retires) return record?.retirement;
-  const attempt = record?.attempt ?? undefined;
-  return attempt?.digest === job.digest ? attempt : undefined;
 }
 
 function byTime(a: Waiting, b: Waiting): number {

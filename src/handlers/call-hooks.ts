@@ -1,9 +1,24 @@
-import type { CallHooks } from './call.ts';
+import { type CallHooks, RunningCall } from './call.ts';
+import type { Execution } from './execution.ts';
 import type { HandlerMetrics } from './handler-metrics.ts';
-import type { Execution } from './verdict.ts';
+import { waitOf } from './jobs.ts';
+
+/** Makes a call the one that newer states and the end of the controller are told to. Its `begin` and `run` are to follow. */
+export function enterCall(execution: Execution, isSupersedable: boolean): RunningCall {
+  const { state, snapshot, job } = execution;
+  const running = new RunningCall(job, snapshot, isSupersedable, new CallAccount(execution));
+  state.running.add(running);
+  return running;
+}
+
+/** The end of that. */
+export function leaveCall({ deps, state }: Execution, running: RunningCall): void {
+  running.end(deps.clock);
+  state.running.delete(running);
+}
 
 /** What is counted and given back when a call begins and ends, of whatever kind it is: every call of user code has them. */
-export class CallAccount implements CallHooks {
+class CallAccount implements CallHooks {
   readonly #execution: Execution;
   readonly #metrics: HandlerMetrics | undefined;
 
@@ -18,8 +33,7 @@ export class CallAccount implements CallHooks {
     deps.admission.start(state.name, handler);
     trial.begun = memory.breaker?.begun() ?? 0;
     deps.counters.calls++;
-    const record = memory.doc?.record(job.id);
-    const wait = (job.retires ? record?.retirement : record?.attempt) ?? undefined;
+    const wait = waitOf(job, memory.doc?.record(job.id));
     const retryMs = wait === undefined || wait.wakeAtWallMs === 0 ? 0 : memory.wakeOf(job.id, wait, deps.clock);
     const dueMs = memory.lag.dueMs(handler.id) ?? nowMs;
     this.#metrics?.begun(nowMs - Math.max(dueMs, retryMs), (wait?.failures ?? 0) > 0);

@@ -1,6 +1,6 @@
 import { isCount } from '../queue/keyed-queue.ts';
+import type { AttemptOptions } from './attempt-options.ts';
 import type { ControllerOptions } from './options.ts';
-import type { AttemptOptions } from './sub-options.ts';
 
 /** Longest id of a handler or sub-handler, in UTF-16 units. */
 export const ID_LENGTH_MAX = 253;

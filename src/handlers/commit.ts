@@ -1,7 +1,7 @@
 import { ClosedError } from '../types/errors.ts';
 import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { isBarred, isDone, isPlanned, isSameJob, type Job } from './jobs.ts';
+import { episodeOf, isDone, isFilteredStep, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { hasToLand, landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -106,7 +106,7 @@ function draftOf(
   const isTidy = memory.isTidied || settled.header.gen === 0;
   const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
   const next = tidied.written(deps.nextWriteId(), version);
-  const sent = { outcomes, opened: jobs.map((job) => episodeOf(next, job)) };
+  const sent = { outcomes, opened: jobs.map((job) => ({ id: job.id, episode: episodeOf(job, next.record(job.id)) })) };
   return { next, sent, result: carry ? 'carried' : 'superseded' };
 }
 
@@ -173,7 +173,7 @@ function isWanted(
   if (!forced && !isSameJob(job, newest)) return false;
   if (isDone(job, doc.record(job.id))) return false;
   if (job.retires) return mayRetire(doc, job, snapshot);
-  return job.entry === undefined ? !isBarred(job.handler, doc, snapshot) : isPlanned(job, doc);
+  return job.entry === undefined ? !isFilteredStep(job.handler, doc, snapshot) : isPlanned(job, doc);
 }
 
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */
@@ -186,9 +186,4 @@ function open(doc: DocumentVersion, { id, digest, handler, entry, retires }: Job
   if (retires) return doc.openRetirement(id);
   if (entry === undefined) return doc.openAttempt(id, digest, { schema: handler.schema });
   return doc.openAttempt(id, digest, { tried: handler.retire === undefined ? undefined : triedOf(entry.args) });
-}
-
-function episodeOf(doc: DocumentVersion, { id, retires }: Job): { readonly id: string; readonly episode: number } {
-  const record = doc.record(id);
-  return { id, episode: (retires ? record?.retirement?.episode : record?.episode) ?? 0 };
 }

@@ -1,14 +1,8 @@
 import type { Claims, Opening, Success } from './document-step.ts';
 import { planTable } from './plan-table.ts';
-import { isPlannedOtherwise, isSamePlan, retired, withTried } from './planned-record.ts';
-import {
-  type Attempt,
-  type HandlerRecord,
-  type PlanEntry,
-  type ProgressDocument,
-  type Retirement,
-  subRecordId,
-} from './record.ts';
+import { isPlannedOtherwise, isSamePlan, retiringRecord, withTried } from './planned-record.ts';
+import type { Attempt, HandlerRecord, PlanEntry, ProgressDocument, Retirement } from './record.ts';
+import { handlerIdOf, subRecordId } from './record-id.ts';
 import {
   type Base,
   basesWith,
@@ -131,7 +125,7 @@ export class DocumentVersion implements Tables {
     for (const [id, record] of this.#records.entries()) {
       const { absentSinceWallMs, ...rest } = record;
       const claims = record.retirement === undefined ? handlerIds : retiringIds;
-      const isKnown = claims.has(id.split('/', 1)[0] ?? id);
+      const isKnown = claims.has(handlerIdOf(id));
       if (isKnown) {
         if (absentSinceWallMs !== undefined) changes.push([id, rest]);
       } else if (absentSinceWallMs === undefined || absentSinceWallMs > wallMs) {
@@ -231,7 +225,7 @@ export class DocumentVersion implements Tables {
   #leave(id: string, entry: PlanEntry, canRetire: boolean, changes: [string, HandlerRecord | undefined][]): void {
     const record = this.record(id);
     for (const below of record?.plan ?? []) this.#leave(subRecordId(id, below.id), below, canRetire, changes);
-    changes.push([id, canRetire ? retired(record, entry) : undefined]);
+    changes.push([id, canRetire ? retiringRecord(record, entry) : undefined]);
   }
 
   /** An empty plan for all of these parents: whatever their subs did is to be undone (A11'b). */

@@ -1,9 +1,10 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
-import { RunningCall } from './call.ts';
+import type { RunningCall } from './call.ts';
 import { type CallFacts, HandlerCall, SubCall } from './call-context.ts';
-import { CallAccount } from './call-hooks.ts';
+import { enterCall, leaveCall } from './call-hooks.ts';
 import type { Success } from './document-step.ts';
 import type { DocumentVersion } from './document-version.ts';
+import { attemptOf, type Execution, mayCall, naming, report } from './execution.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
@@ -14,7 +15,7 @@ import type { Attempt, HandlerRecord, PlanEntry } from './record.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { TimedCall } from './timed-call.ts';
-import { attemptOf, type Execution, judge, mayCall, naming, report } from './verdict.ts';
+import { judge } from './verdict.ts';
 import { digestOfView, type View } from './view.ts';
 
 /**
@@ -57,7 +58,7 @@ function conclude(
   result: CallResult,
 ): ExecutionResult {
   const { deps, job, memory, episode } = execution;
-  finish(execution, running);
+  leaveCall(execution, running);
   const { plan, subs } = call.seal();
   const policy = { retries: sub?.retries ?? job.handler.retries, backoff: job.handler.backoff };
   const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector, running);
@@ -170,7 +171,7 @@ async function rebuild(execution: Execution, parent: Job, sub: SubHandler | unde
   // What it asks to be written, it has asked before, when it succeeded.
   const { ended, call, collector, running } = callParent(execution, parent, sub, true);
   const result = await ended;
-  finish(execution, running);
+  leaveCall(execution, running);
   collector.close();
   const { plan, subs } = call.seal();
   if (!result.ok) {
@@ -201,7 +202,7 @@ function callParent(execution: Execution, callee: Job, sub: SubHandler | undefin
   const { deps, memory, snapshot } = execution;
   const { handler } = callee;
   const attempt = memory.doc?.record(callee.id)?.attempt ?? attemptOf(execution);
-  const running = begin(execution, !isRebuild);
+  const running = enterCall(execution, !isRebuild && isSupersedable(execution));
   const collector = new PatchCollector(callee.id, deps.source.patch !== undefined);
   const view = (sub?.selected ?? viewOn(snapshot, callee))?.value;
   const facts = factsOf(execution, callee, view, attempt, running, collector);
@@ -212,11 +213,6 @@ function callParent(execution: Execution, callee: Job, sub: SubHandler | undefin
   return { ended: running.run(run, (sub ?? handler).timeoutMs, deps.clock), call, collector, running };
 }
 
-function finish({ deps, state }: Execution, running: RunningCall): void {
-  running.end(deps.clock);
-  state.running.delete(running);
-}
-
 interface Called {
   readonly ended: CallResult | Promise<CallResult>;
   readonly call: HandlerCall | SubCall;
@@ -224,13 +220,9 @@ interface Called {
   readonly running: RunningCall;
 }
 
-/** Makes the call the one that newer states and the end of the controller are told to. */
-function begin(execution: Execution, isAttempt: boolean): RunningCall {
-  const { deps, state, memory, snapshot, job, forced } = execution;
-  const isSupersedable = isAttempt && deps.policy === 'supersede' && !forced && !memory.spared.has(job.id);
-  const running = new RunningCall(job, snapshot, isSupersedable, new CallAccount(execution));
-  state.running.add(running);
-  return running;
+/** Whether an attempt is aborted for newer input. */
+function isSupersedable({ deps, memory, job, forced }: Execution): boolean {
+  return deps.policy === 'supersede' && !forced && !memory.spared.has(job.id);
 }
 
 function factsOf(

@@ -4,8 +4,9 @@ import { errorText } from './error-text.ts';
 import { textOf } from './explain-text.ts';
 import type { Explanation, HandlerExplanation, Reason } from './explanation.ts';
 import { type HandlerStatus, inspect } from './inspect.ts';
-
+import { waitOf } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
+import { handlerIdOf, parentIdOf } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import { mayRetire } from './retirement-turn.ts';
 
@@ -21,7 +22,7 @@ export function explain(
   deps: ExplainDeps,
   name: string,
   state: ObjectState | undefined,
-  place: 'idle' | 'queued' | 'running' | 'waiting' | 'held' | 'left',
+  place: 'idle' | 'queued' | 'running' | 'waiting' | 'backing-off' | 'left',
 ): Explanation {
   const status = inspect(state, deps.handlers);
   const snapshot = state?.newest;
@@ -37,7 +38,7 @@ export function explain(
   }
   const nowMs = deps.clock.now();
   const { trouble } = state;
-  const isTrouble = place === 'held' && trouble !== undefined;
+  const isTrouble = place === 'backing-off' && trouble !== undefined;
   const isUnheld = snapshot.deleting && !snapshot.finalizers.includes(deps.finalizer);
   const memory = state.memory?.uid === snapshot.uid ? state.memory : undefined;
   const handlers = status.handlers.map((one): HandlerExplanation => {
@@ -52,7 +53,7 @@ export function explain(
   });
   return withText({
     name,
-    object: isUnheld ? 'unheld' : isTrouble ? 'trouble' : place === 'held' ? 'waiting' : place,
+    object: isUnheld ? 'unheld' : isTrouble ? 'trouble' : place === 'backing-off' ? 'waiting' : place,
     uid: snapshot.uid,
     resourceVersion: snapshot.resourceVersion,
     trouble: isTrouble ? { error: trouble.error, inMs: Math.max(0, trouble.untilClockMs - nowMs) } : undefined,
@@ -65,9 +66,8 @@ function withText(explanation: Omit<Explanation, 'text'>): Explanation {
 }
 
 function handlerOf(handlers: readonly Handler[], id: string): Handler | undefined {
-  const slash = id.indexOf('/');
-  const parentId = slash < 0 ? id : id.slice(0, slash);
-  return handlers.find((handler) => handler.id === parentId);
+  const handlerId = handlerIdOf(id);
+  return handlers.find((handler) => handler.id === handlerId);
 }
 
 /** Which of them, would need the step from what was handled; together they say that it is not for this one (A20'). */
@@ -107,8 +107,7 @@ class Explainer {
   #outOfScope(): Reason | undefined {
     const { id, inScope, state } = this.#status;
     const { newest, memory, name } = this.#state;
-    const slash = id.lastIndexOf('/');
-    const parent = { why: 'parent', parentId: slash < 0 ? id : id.slice(0, slash) } as const;
+    const parent = { why: 'parent', parentId: parentIdOf(id) ?? id } as const;
     if (state === 'retiring') {
       const doc = memory?.effective(name);
       const job = { handler: this.#handler, id };
@@ -130,15 +129,14 @@ class Explainer {
 
   /** A wait of its own: for a retry, a rebuild of its parent, or the guard against loops. */
   #wait(): Reason | undefined {
-    const { id, digest, attempted, attempts, loop, state } = this.#status;
+    const { id, digest, attempts, loop, state } = this.#status;
     const memory = this.#memory;
     if (memory === undefined) return undefined;
     const record = memory.effective(this.#state.name).record(id);
-    const isOpen = state === 'retiring' || attempted === digest;
-    const wait = (state === 'retiring' ? record?.retirement : record?.attempt) ?? undefined;
-    const inMs = memory.wakeOf(id, isOpen ? wait : undefined, this.#deps.clock) - this.#nowMs;
+    const wait = waitOf({ retires: state === 'retiring', digest }, record);
+    const inMs = memory.wakeOf(id, wait, this.#deps.clock) - this.#nowMs;
     if (inMs <= 0) return undefined;
-    if (isOpen && (wait?.wakeAtWallMs ?? 0) > 0) {
+    if (wait !== undefined && wait.wakeAtWallMs > 0) {
       return { why: 'retry', inMs, failures: attempts, error: memory.errors.get(id) };
     }
     return loop === undefined ? { why: 'rebuild', inMs } : { why: 'loop', inMs, ...loop };

@@ -1,10 +1,11 @@
 import type { BreakerStatus } from './breaker.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { isBarred, isComplete, isPlannedAt } from './jobs.ts';
+import { isComplete, isFilteredStep, isPlannedAt } from './jobs.ts';
 import type { Loop, LoopGuard } from './loop-guard.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { Parent } from './parent.ts';
-import { type HandlerRecord, isSettled, subRecordId } from './record.ts';
+import { type HandlerRecord, isSettled } from './record.ts';
+import { subRecordId } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { View } from './view.ts';
@@ -61,7 +62,8 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   const doc = (isCurrent ? state.memory?.effective(state.name) : undefined) ?? emptyDocument(snapshot.uid, state.name);
   const guard = isCurrent ? state.memory?.guard : undefined;
   const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc, guard));
-  const inScope = statuses.filter(
+  // Of those out of scope: who would be in it but for a fault, and whose work is still to be undone.
+  const concerned = statuses.filter(
     (status) => status.inScope || status.fault !== undefined || status.state === 'retiring',
   );
   return {
@@ -70,10 +72,10 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
     resourceVersion: snapshot.resourceVersion,
     deleting: snapshot.deleting,
     breaker: isCurrent ? state.memory?.breaker?.status : undefined,
-    settled: inScope.every(
+    settled: concerned.every(
       ({ id, digest, state }) => state !== 'retiring' && digest !== undefined && isSettled(doc.record(id), digest),
     ),
-    succeeded: inScope.every(
+    succeeded: concerned.every(
       ({ digest, succeeded, state }) => digest !== undefined && state === 'ok' && succeeded === digest,
     ),
     handlers: statuses,
@@ -87,9 +89,9 @@ function statusesOf(
   guard: LoopGuard | undefined,
 ): HandlerStatus[] {
   // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
-  const isConcerned = snapshot.deleting === (handler.kind === 'delete');
+  const isOfKind = snapshot.deleting === (handler.kind === 'delete');
   const record = doc.record(handler.id);
-  const view = isConcerned && !isIdle(handler, record, doc, snapshot) ? snapshot.viewOf(handler) : undefined;
+  const view = isOfKind && !isNotForThisStep(handler, record, doc, snapshot) ? snapshot.viewOf(handler) : undefined;
   const { id } = handler;
   const root = { id, handler, entry: undefined, parent: undefined };
   const isPlanned = view !== undefined && isPlannedAt(record, view.digest);
@@ -129,14 +131,14 @@ function subStatusesOf(
 }
 
 /** Not called for this state, whose change it is not for, and not called for it before. */
-function isIdle(
+function isNotForThisStep(
   handler: Handler,
   record: HandlerRecord | undefined,
   doc: DocumentVersion,
   snapshot: Snapshot,
 ): boolean {
   const digest = snapshot.viewOf(handler)?.digest;
-  return digest !== undefined && !isSettled(record, digest) && isBarred(handler, doc, snapshot);
+  return digest !== undefined && !isSettled(record, digest) && isFilteredStep(handler, doc, snapshot);
 }
 
 function retiringStatus(id: string, record: HandlerRecord | undefined): HandlerStatus {

@@ -1,7 +1,7 @@
 import type { DocumentVersion } from './document-version.ts';
 import type { Parent } from './parent.ts';
 import { planTable } from './plan-table.ts';
-import { type HandlerRecord, isSettled, type PlanEntry } from './record.ts';
+import { type Attempt, type HandlerRecord, isSettled, type PlanEntry, type Retirement } from './record.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { View } from './view.ts';
@@ -18,6 +18,21 @@ export interface Job extends Parent {
   readonly at: number;
   /** Of a sub in its plan; -1 for a handler. */
   readonly place: number;
+}
+
+/** The episode of the call that was opened for a job; 0 if none was. */
+export function episodeOf({ retires }: Pick<Job, 'retires'>, record: HandlerRecord | undefined): number {
+  return (retires ? record?.retirement?.episode : record?.episode) ?? 0;
+}
+
+/** What a job waits by: the retirement, or the last attempt, if that was on the same digest. */
+export function waitOf(
+  { retires, digest }: { readonly retires: boolean; readonly digest: string | undefined },
+  record: HandlerRecord | undefined,
+): Attempt | Retirement | undefined {
+  if (retires) return record?.retirement;
+  const attempt = record?.attempt ?? undefined;
+  return attempt?.digest === digest ? attempt : undefined;
 }
 
 /** What a handler or sub sees of a state; `undefined` if nothing. Of a sub with `select`, the value is with its function. */
@@ -57,7 +72,7 @@ export function isSettledFor({ kind }: Handler, record: HandlerRecord | undefine
  * Whether a handler in scope is not called for a state all the same, since the change to it, from what the handler has last
  * succeeded on, is none that it is for (A20'). Nothing is recorded of that: a later state is compared with the same success.
  */
-export function isBarred(handler: Handler, doc: DocumentVersion, snapshot: Snapshot): boolean {
+export function isFilteredStep(handler: Handler, doc: DocumentVersion, snapshot: Snapshot): boolean {
   if (handler.changes === undefined) return false;
   const view = snapshot.viewOf(handler);
   if (view === undefined) return false;

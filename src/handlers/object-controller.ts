@@ -31,7 +31,7 @@ import { inspect, type ObjectStatus } from './inspect.ts';
 import { noKindCounts } from './kind-deps.ts';
 import { Kinds, type KindTable } from './kinds.ts';
 import { ObjectTable } from './object-table.ts';
-import type { ControllerOptions, HandlerOptions } from './options.ts';
+import type { ControllerOptions } from './options.ts';
 import type { Counters, PassDeps } from './pass-deps.ts';
 import { priorityBy } from './priority.ts';
 import { createMemoryProgress } from './progress.ts';
@@ -135,10 +135,11 @@ export class ObjectController<T> {
   on<K extends keyof KindTable>(kind: K, options: KindTable<T>[K]['options'], fn: KindTable<T>[K]['fn']): void {
     if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
     this.#kinds.add(kind, options, fn);
-    if (!this.#registry.ids.has(options.id)) return;
-    const { concurrency = Number.POSITIVE_INFINITY } = options as HandlerOptions<T>;
-    this.#metrics.set(options.id, new HandlerMetrics());
-    this.#admission.limit(options.id, concurrency);
+    const handler = this.#registry.handlers.at(-1);
+    // Otherwise of a kind without records: it has neither figures nor places.
+    if (handler?.id !== options.id) return;
+    this.#metrics.set(handler.id, new HandlerMetrics());
+    this.#admission.limit(handler.id, handler.concurrency);
   }
 
   async run({ signal }: SignalOptions): Promise<void> {

@@ -7,6 +7,7 @@ import { Lag } from './lag.ts';
 import { LoopGuard } from './loop-guard.ts';
 import type { OwnWrite } from './own-write.ts';
 import type { Wait } from './record.ts';
+import { parentIdOf } from './record-id.ts';
 import type { SubHandler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -175,8 +176,8 @@ export class UidMemory {
   #restOf(id: string): number {
     let deadlineClockMs = 0;
     if (this.rebuilds.size === 0) return deadlineClockMs;
-    for (let slash = id.lastIndexOf('/'); slash > 0; slash = id.lastIndexOf('/', slash - 1)) {
-      deadlineClockMs = Math.max(deadlineClockMs, this.rebuilds.get(id.slice(0, slash))?.deadlineClockMs ?? 0);
+    for (let above = parentIdOf(id); above !== undefined; above = parentIdOf(above)) {
+      deadlineClockMs = Math.max(deadlineClockMs, this.rebuilds.get(above)?.deadlineClockMs ?? 0);
     }
     return deadlineClockMs;
   }

@@ -4,10 +4,10 @@ import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource } from '../types/source.ts';
+import type { AttemptOptions } from './attempt-options.ts';
 import type { RetireFunction } from './context.ts';
 import type { ChangeFilterOptions, FilterOptions, ValueFilter } from './filter-options.ts';
 import type { ProgressStore } from './progress.ts';
-import type { AttemptOptions } from './sub-options.ts';
 
 /** Options of `createController`. */
 export interface ControllerOptions<T = unknown> {

@@ -8,7 +8,7 @@ import { equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { type ExecutionResult, execute, needsRebuild } from './execute.ts';
 import { hold, isHeld, mustHold, release } from './finalizer.ts';
-import { isPlanned, isSameJob, type Job } from './jobs.ts';
+import { episodeOf, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { landOwnWrites } from './land.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -169,7 +169,7 @@ export class Pass {
     if (this.#deps.stopping.aborted || this.#memory.outcomes.length > 0) return false;
     if (this.#firstOn(newest) !== undefined || this.#isUnclear(newest) || this.#isOccupied()) return false;
     const agenda = this.#agendaOf(newest);
-    return !agenda.hasHeld(this.#doc()) && agenda.wakeClockMs === Number.POSITIVE_INFINITY;
+    return !agenda.hasDeferred(this.#doc()) && agenda.wakeClockMs === Number.POSITIVE_INFINITY;
   }
 
   /**
@@ -228,7 +228,7 @@ export class Pass {
   /** Whether a job whose attempt is open is still to be called. */
   #mayCall(job: Job): 'carried' | 'superseded' | 'again' {
     const memory = this.#memory;
-    if (!this.#isAlive() || this.#deps.stopping.aborted || this.#isBarred()) return 'superseded';
+    if (!this.#isAlive() || this.#deps.stopping.aborted || this.#mayNotCallNow()) return 'superseded';
     if (!this.#called && this.#isOutdated() && memory.restarts < RESTARTS_MAX) {
       memory.restarts++;
       return 'again';
@@ -267,14 +267,13 @@ export class Pass {
   /** Answers at once where the call has ended by then. */
   #execute(job: Job, forced: boolean): Promise<void> | undefined {
     const { id } = job;
-    const record = this.#memory.doc?.record(id);
     const execution = {
       deps: this.#deps,
       state: this.#state,
       memory: this.#memory,
       snapshot: this.#snapshot,
       job,
-      episode: (job.retires ? record?.retirement?.episode : record?.episode) ?? 0,
+      episode: episodeOf(job, this.#memory.doc?.record(id)),
       forced,
       trial: { begun: 0 },
     };
@@ -345,10 +344,10 @@ export class Pass {
 
   /** Without room nothing is asked for, since what is granted is kept from others (A46'). */
   readonly #admit: Admit = (job) =>
-    this.#isBarred() || !this.#hasRoom(job) ? 'object' : this.#deps.admission.ask(this.#state.name, job.handler);
+    this.#mayNotCallNow() || !this.#hasRoom(job) ? 'object' : this.#deps.admission.ask(this.#state.name, job.handler);
 
   /** No call begins for this object now: the controller pauses, or its breaker is open. */
-  #isBarred(): boolean {
+  #mayNotCallNow(): boolean {
     if (this.#deps.admission.isPaused) return true;
     const { breaker } = this.#memory;
     return breaker !== undefined && breaker.wakeClockMs > this.#deps.clock.now();
@@ -367,8 +366,8 @@ export class Pass {
     const isDue = this.#firstOn(newest, this.#admit) !== undefined;
     const agenda = this.#agendaOf(newest);
     const { wakeClockMs } = agenda;
-    if (isDue || agenda.hasHeld(this.#doc())) return 'again';
-    if (agenda.isHeldBack) return this.#heldBack(wakeClockMs);
+    if (isDue || agenda.hasDeferred(this.#doc())) return 'again';
+    if (agenda.hasRefused) return this.#waitForAdmission(wakeClockMs);
     if (wakeClockMs !== Number.POSITIVE_INFINITY) return { afterMs: Math.max(0, wakeClockMs - this.#deps.clock.now()) };
     this.#memory.agenda = undefined;
     // Held to the end: another state has come while the finalizer was to be removed.
@@ -377,7 +376,7 @@ export class Pass {
   }
 
   /** Something is due and may not be called: the end of the pause, the breaker, or whoever makes room, wakes the object. */
-  #heldBack(wakeClockMs: number): RunResult {
+  #waitForAdmission(wakeClockMs: number): RunResult {
     const { admission, clock } = this.#deps;
     // In line, where the pause keeps it.
     if (admission.isPaused) return 'again';

@@ -5,7 +5,8 @@ import type { SubFunction } from './context.ts';
 import type { DocumentVersion } from './document-version.ts';
 import type { Parent } from './parent.ts';
 import { parsePath } from './path.ts';
-import { type PlanEntry, subRecordId } from './record.ts';
+import type { PlanEntry } from './record.ts';
+import { levelOf, subIdsBelow, subRecordId } from './record-id.ts';
 import { isParental, type SubHandler } from './registry.ts';
 import type { SubOptions } from './sub-options.ts';
 import { digestOfSub, ownData } from './view.ts';
@@ -99,7 +100,7 @@ export class PlanBuilder {
     if (options.field !== undefined && options.select !== undefined) {
       throw new TypeError(`Cannot ${action}: field and select exclude each other`);
     }
-    const depth = this.#parent.id.split('/').length;
+    const depth = levelOf(this.#parent.id);
     if (depth > SUB_DEPTH_MAX) {
       throw new LimitExceededError(action, { limit: 'levels of subs', max: SUB_DEPTH_MAX, actual: depth });
     }
@@ -134,7 +135,7 @@ class Census {
     for (const id of doc.planned(parent.handler.id)) {
       if (!id.startsWith(prefix)) this.total++;
       else {
-        const [own = '', ...rest] = id.slice(prefix.length).split('/');
+        const [own = '', ...rest] = subIdsBelow(parent.id, id);
         if (rest.length > 0) this.#below.set(own, (this.#below.get(own) ?? 0) + 1);
       }
     }

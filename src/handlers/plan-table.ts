@@ -1,4 +1,5 @@
-import { type PlanEntry, subRecordId } from './record.ts';
+import type { PlanEntry } from './record.ts';
+import { subRecordId } from './record-id.ts';
 
 /** A plan that is looked through as fast as something is looked up. */
 const SHORT_PLAN = 8;

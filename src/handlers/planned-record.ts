@@ -1,8 +1,11 @@
 import { equalData } from './diff.ts';
 import { type HandlerRecord, type PlanEntry, type Tried, wasOpened } from './record.ts';
 
-/** A sub that leaves the plan, if there is anything to retire. One that had a plan has to be called again if it is back. */
-export function retired(record: HandlerRecord | undefined, { args }: PlanEntry): HandlerRecord | undefined {
+/**
+ * What becomes of the record of a sub that leaves the plan: it is retiring, if there is anything to retire. One that had a
+ * plan has to be called again if it is back.
+ */
+export function retiringRecord(record: HandlerRecord | undefined, { args }: PlanEntry): HandlerRecord | undefined {
   if (record === undefined || !wasOpened(record)) return undefined;
   // Opened by a version without the hook: all that is known are the args of the plan.
   const tried = record.tried ?? [triedOf(args)];

@@ -1,4 +1,5 @@
 import type { HandlerRecord } from './record.ts';
+import { parentIdOf } from './record-id.ts';
 import type { Changes, VersionedMap } from './versioned-map.ts';
 
 /** A view that `old` may be asked for. */
@@ -91,8 +92,7 @@ export function countAbove(
   before: VersionedMap<number>,
   counts: Map<string, number | undefined>,
 ): void {
-  for (let slash = id.lastIndexOf('/'); slash > 0; slash = id.lastIndexOf('/', slash - 1)) {
-    const above = id.slice(0, slash);
+  for (let above = parentIdOf(id); above !== undefined; above = parentIdOf(above)) {
     const number = ((counts.has(above) ? counts.get(above) : before.get(above)) ?? 0) + by;
     counts.set(above, number === 0 ? undefined : number);
   }

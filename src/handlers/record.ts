@@ -108,10 +108,6 @@ export interface PlanEntry {
   readonly selected?: string;
 }
 
-export function subRecordId(parentId: string, subId: string): string {
-  return `${parentId}/${subId}`;
-}
-
 /** Whether something may be left in the world of what this sub did. */
 export function wasOpened({ attempt, done, tried }: HandlerRecord): boolean {
   return attempt !== null || done !== null || tried !== undefined;

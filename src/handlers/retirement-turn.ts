@@ -1,6 +1,7 @@
 import type { DocumentVersion } from './document-version.ts';
-import { entryIn, isBarred, type Job } from './jobs.ts';
-import { isSettled, subRecordId } from './record.ts';
+import { entryIn, isFilteredStep, type Job } from './jobs.ts';
+import { isSettled } from './record.ts';
+import { subIdsBelow, subRecordId } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -25,11 +26,11 @@ export function retirementTurn(
   if (snapshot.deleting || top === undefined) return { parent: undefined };
   const steps = { handler, retires: false, at: 0, place: -1 };
   let parent: Job = { ...steps, id: handler.id, entry: undefined, parent: undefined, digest: top.digest };
-  for (const subId of id.split('/').slice(1)) {
+  for (const subId of subIdsBelow(handler.id, id)) {
     const record = doc.record(parent.id);
     if (!isSettled(record, parent.digest)) {
       // Who is not called for this change plans nothing for it (A20').
-      return parent.entry === undefined && isBarred(handler, doc, snapshot) ? { parent } : undefined;
+      return parent.entry === undefined && isFilteredStep(handler, doc, snapshot) ? { parent } : undefined;
     }
     const entry = record?.attempt?.state === 'ok' ? entryIn(parent.id, record.plan, subId) : undefined;
     const view = entry && snapshot.viewOfSub(parent, entry);

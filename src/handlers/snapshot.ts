@@ -5,6 +5,7 @@ import { handOut } from './freeze.ts';
 import type { Parent } from './parent.ts';
 import { parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
+import { subRecordId } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import { type DefaultView, digestOfSub, type View, viewOfData, viewOfPart } from './view.ts';
 
@@ -134,7 +135,7 @@ export class Snapshot {
   }
 
   #lookForSub(parent: Parent, entry: PlanEntry, parentView: View): View | undefined {
-    return this.#guard(`${parent.id}/${entry.id}`, () => {
+    return this.#guard(subRecordId(parent.id, entry.id), () => {
       if (entry.selected !== undefined) return { value: undefined, digest: entry.selected };
       const value = entry.field === undefined ? parentView.value : valueAt(this.object, parsePath(entry.field));
       if (entry.args !== undefined) return { value, digest: digestOfSub(value, entry.args) };

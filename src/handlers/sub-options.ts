@@ -1,13 +1,4 @@
-/** What handlers and sub-handlers have in common. */
-export interface AttemptOptions {
-  /** Attempts after the first one before a failure is final; 0 for a single attempt. @default Infinity */
-  readonly retries?: number;
-  /**
-   * How long a call may take, in ms; then it counts as failed, its signal aborts and its late result is refused.
-   * Without it a call that never settles holds up its object for ever. @default no limit
-   */
-  readonly timeoutMs?: number;
-}
+import type { AttemptOptions } from './attempt-options.ts';
 
 /** Options of `ctx.sub`. */
 export interface SubOptions extends AttemptOptions {

@@ -8,9 +8,9 @@ import { type RankOptions, ReadyList } from './ready-list.ts';
 
 /**
  * What a run leaves behind: nothing to do, more to do at once, or something to do in a while; `Infinity` is a wait without a
- * timer, until somebody says so. A `hold` is a wait that a notification does not cut short.
+ * timer, until somebody says so. A `backoff` is a wait that a notification does not cut short.
  */
-export type RunResult = 'idle' | 'again' | { readonly afterMs: number; readonly hold?: boolean };
+export type RunResult = 'idle' | 'again' | { readonly afterMs: number; readonly backoff?: boolean };
 
 export interface KeyedQueueOptions {
   /** Works on one key. Never entered twice at a time for one key. A failure makes the key wait by `backoff`. */
@@ -44,7 +44,7 @@ export interface KeyedQueueCounts {
 interface Entry {
   state: 'queued' | 'running' | 'waiting' | 'left';
   dirty: boolean;
-  hold: boolean;
+  isBackingOff: boolean;
   /** Something is kept for the key: when it comes back in line, it is as one that was woken. */
   isWoken: boolean;
   failures: number;
@@ -60,7 +60,7 @@ interface Entry {
  *                          ^  ^                     |  |  |  notify: sets dirty
  *                          |  +--- 'again', dirty --+  |  |
  *                          |                           |  +-- { afterMs } or rejected
- *                          +---- time, or notify ------------------> waiting    (hold: only time)
+ *                          +---- time, or notify ------------------> waiting    (backoff: only time)
  * ```
  *
  * - Serial per key, at most `concurrency` at a time; first come first served among keys, or by priority (see `ReadyList`).
@@ -120,7 +120,7 @@ export class KeyedQueue {
       const entry: Entry = {
         state: 'queued',
         dirty: false,
-        hold: false,
+        isBackingOff: false,
         isWoken: false,
         failures: 0,
         cancel: undefined,
@@ -130,7 +130,7 @@ export class KeyedQueue {
       this.#schedule();
     } else if (entry.state === 'running') {
       entry.dirty = true;
-    } else if (entry.state === 'waiting' && !entry.hold) {
+    } else if (entry.state === 'waiting' && !entry.isBackingOff) {
       this.#wake(key, entry);
     } else if (entry.state === 'queued') {
       this.#ready.review(key);
@@ -144,15 +144,15 @@ export class KeyedQueue {
   wake(key: string): void {
     const entry = this.#entries.get(key);
     if (entry?.state === 'running') entry.dirty = entry.isWoken = true;
-    else if (entry?.state === 'waiting' && !entry.hold) this.#wake(key, entry);
+    else if (entry?.state === 'waiting' && !entry.isBackingOff) this.#wake(key, entry);
     if (entry?.state === 'queued') this.#ready.wake(key);
   }
 
-  /** What a key does at this moment. `held`: it waits after a failed run. */
-  stateOf(key: string): 'idle' | 'queued' | 'running' | 'waiting' | 'held' | 'left' {
+  /** What a key does at this moment. `backing-off`: it waits after a failed run. */
+  stateOf(key: string): 'idle' | 'queued' | 'running' | 'waiting' | 'backing-off' | 'left' {
     const entry = this.#entries.get(key);
     if (entry === undefined) return 'idle';
-    return entry.state === 'waiting' && entry.hold ? 'held' : entry.state;
+    return entry.state === 'waiting' && entry.isBackingOff ? 'backing-off' : entry.state;
   }
 
   /** No run starts until `resume`. Running ones go on, notifications are taken in, waits end in the line. */
@@ -228,7 +228,7 @@ export class KeyedQueue {
     } catch (error) {
       const delayMs = backoffDelayMs(entry.failures++, this.#backoff, this.#random);
       guard(() => this.#onError(key, error, delayMs));
-      return { afterMs: delayMs, hold: true };
+      return { afterMs: delayMs, backoff: true };
     }
   }
 
@@ -240,12 +240,12 @@ export class KeyedQueue {
       else entry.state = 'left';
       return;
     }
-    const hold = typeof result === 'object' && result.hold === true;
-    if (result === 'again' || (entry.dirty && !hold)) {
+    const isBackingOff = typeof result === 'object' && result.backoff === true;
+    if (result === 'again' || (entry.dirty && !isBackingOff)) {
       this.#enqueue(key, entry);
     } else if (typeof result === 'object') {
       entry.state = 'waiting';
-      entry.hold = hold;
+      entry.isBackingOff = isBackingOff;
       entry.isWoken = false;
       this.#waiting++;
       const isTimed = result.afterMs !== Number.POSITIVE_INFINITY;

@@ -40,12 +40,13 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-no-write-ahead',
     file: 'src/handlers/commit.ts',
-    find: '    const next = tidied.written(deps.nextWriteId(), version);',
-    replace: `    if (carry && outcomes.length === 0) {
-      memory.wrote(opened, { outcomes, opened: jobs.map((job) => episodeOf(opened, job)) });
-      return 'carried';
-    }
-    const next = tidied.written(deps.nextWriteId(), version);`,
+    find: '  const next = tidied.written(deps.nextWriteId(), version);',
+    replace: `  if (carry && outcomes.length === 0) {
+    const begun = jobs.map((job) => ({ id: job.id, episode: episodeOf(job, opened.record(job.id)) }));
+    memory.wrote(opened, { outcomes, opened: begun });
+    return 'carried' as 'superseded';
+  }
+  const next = tidied.written(deps.nextWriteId(), version);`,
     why: "A12': a record says that a call may begin before it does",
     tests: PROGRAMS,
   },
@@ -119,8 +120,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-no-fresh-read',
     file: 'src/handlers/pass.ts',
-    find: 'if (!this.#isAlive() || (memory.fresh && !isKnownOld)) return undefined;',
-    replace: 'if (memory.uid !== undefined) return undefined;',
+    find: 'if (this.#isKnownOld()) return true;',
+    replace: 'if (this.#memory.uid !== undefined) return false;',
     why: "A12', row 23: a process reads an object before its first call for it",
     tests: rows('rows'),
   },
@@ -242,7 +243,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-loop-without-guard',
     file: 'src/handlers/pass.ts',
-    find: 'if (!job.retires) this.#guard(job);',
+    find: 'if (!job.retires) countEpisode(this.#deps, memory, this.#snapshot, job);',
     replace: '',
     why: "A8', row 29: handlers that push each other are slowed down",
     tests: rows('own-writes', 'loop-guard'),

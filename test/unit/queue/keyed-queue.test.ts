@@ -55,11 +55,11 @@ describe('keyed queue', () => {
     expect(runs).toEqual(['a@0', 'b@0', 'c@10', 'd@10', 'e@20', 'a@20']);
   });
 
-  it('waits as long as asked; a notification cuts a wait short, but not a hold', async () => {
-    for (const hold of [false, true]) {
+  it('waits as long as asked; a notification cuts a wait short, but not a backoff', async () => {
+    for (const backoff of [false, true]) {
       let isFirst = true;
       const { clock, queue, runs } = createQueue(async () => {
-        const result = isFirst ? { afterMs: 50, hold } : 'idle';
+        const result = isFirst ? { afterMs: 50, backoff } : 'idle';
         isFirst = false;
         return result;
       });
@@ -68,7 +68,7 @@ describe('keyed queue', () => {
       expect(queue.counts).toEqual({ queued: 0, running: 0, waiting: 1, keys: 1 });
       queue.notify('a');
       await clock.advance(100);
-      expect(runs).toEqual(hold ? ['a@0', 'a@50'] : ['a@0', 'a@20']);
+      expect(runs).toEqual(backoff ? ['a@0', 'a@50'] : ['a@0', 'a@20']);
       expect(clock.pending).toBe(0);
     }
   });

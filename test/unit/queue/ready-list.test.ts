@@ -145,7 +145,7 @@ describe('keyed queue: pause, waits without end, and waking', () => {
     await clock.settle();
     queue.wake('a');
     await clock.settle();
-    expect([queue.stateOf('a'), runs.length]).toEqual(['held', 3]);
+    expect([queue.stateOf('a'), runs.length]).toEqual(['backing-off', 3]);
     await clock.advance(100);
     expect([queue.stateOf('a'), runs.length]).toEqual(['idle', 4]);
   });
