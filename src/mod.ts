@@ -88,7 +88,6 @@ export type { BreakerOptions, ControllerOptions, HandlerOptions, RateLimitOption
 export {
   createMemoryProgress,
   type MemoryProgress,
-  type ProgressHead,
   type ProgressStore,
 } from './handlers/progress.ts';
 export type {
@@ -96,6 +95,7 @@ export type {
   HandlerRecord,
   PlanEntry,
   ProgressDocument,
+  ProgressHead,
   Retirement,
   Tried,
   Wait,

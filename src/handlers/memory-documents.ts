@@ -1,6 +1,5 @@
 import { DocumentVersion, versionOf } from './document-version.ts';
-import type { ProgressHead } from './progress.ts';
-import type { ProgressDocument } from './record.ts';
+import type { ProgressDocument, ProgressHead } from './record.ts';
 
 /**
  * Documents in memory, each kept in the form in which it came: what a controller writes is a version, of which no document

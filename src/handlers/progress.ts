@@ -1,5 +1,5 @@
 import { MemoryDocuments } from './memory-documents.ts';
-import type { ProgressDocument } from './record.ts';
+import type { ProgressDocument, ProgressHead } from './record.ts';
 
 /**
  * Where a controller keeps what it has done: one document per uid, replaced as a whole by compare-and-set on its `gen`.
@@ -36,9 +36,6 @@ export interface ProgressStore {
    */
   conceal?(object: unknown): unknown;
 }
-
-/** A document in short. */
-export type ProgressHead = Pick<ProgressDocument, 'uid' | 'name' | 'resourceVersion'>;
 
 /** A {@link ProgressStore} in memory. */
 export interface MemoryProgress extends ProgressStore {

@@ -1,6 +1,6 @@
 import { BackendError } from '../types/errors.ts';
-import type { ProgressHead, ProgressStore } from './progress.ts';
-import type { ProgressDocument } from './record.ts';
+import type { ProgressStore } from './progress.ts';
+import type { ProgressDocument, ProgressHead } from './record.ts';
 import type { Overflow } from './record-layout.ts';
 
 /**

@@ -37,6 +37,9 @@ export interface ProgressDocument {
   readonly bases: Readonly<Record<string, unknown>>;
 }
 
+/** A document in short. */
+export type ProgressHead = Pick<ProgressDocument, 'uid' | 'name' | 'resourceVersion'>;
+
 /** What is remembered about one handler or sub-handler of an object. */
 export interface HandlerRecord {
   /** The attempt that was opened last; `null` for a planned sub that has had none, and where the object was only seen. */

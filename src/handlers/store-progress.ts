@@ -5,8 +5,8 @@ import type { Store } from '../types/store.ts';
 import type { Operation, OperationResult, TxnResult } from '../types/txn.ts';
 import { checkMethods, checkNames } from './checks.ts';
 import { deepFreeze } from './freeze.ts';
-import type { ProgressHead, ProgressStore } from './progress.ts';
-import type { ProgressDocument } from './record.ts';
+import type { ProgressStore } from './progress.ts';
+import type { ProgressDocument, ProgressHead } from './record.ts';
 import { StoreSource } from './store-source.ts';
 import { UidKeys } from './uid-key.ts';
 
