@@ -38,6 +38,8 @@ const TESTS = [
   'test/property/watch*.test.ts',
 ];
 const KILLED_PERCENT_MIN = 95;
+/** Where more than this fail outside of any test, the tests are at fault. */
+const ERRORS_PERCENT_MAX = 5;
 
 const HELP = `npm run test:mutation -- [--files GLOB[,GLOB...]] [--tests GLOB[,GLOB...]] [--sample PERCENT] [--seed N] [--json]
 
@@ -121,7 +123,9 @@ function makeReport(
   const unlisted = survivors.filter((one) => !listed.some((other) => isSame(one, other)));
   const outdated = isWhole ? listed.filter((one) => !survivors.some((other) => isSame(one, other))) : [];
   const failures: string[] = [];
-  if (judged === 0) failures.push('no mutant was run');
+  if (total.errors > (total.mutants * ERRORS_PERCENT_MAX) / 100) {
+    failures.push(`${total.errors} of ${total.mutants} could not be judged`);
+  }
   if (isWhole && killedPercent < KILLED_PERCENT_MIN) failures.push(`less than ${KILLED_PERCENT_MIN} % were killed`);
   if (unlisted.length > 0) failures.push(`${unlisted.length} that survived are not in survivors.md`);
   return { files, total, killedPercent, unlisted, outdated, failures };

@@ -2,11 +2,14 @@
 // Progress on stderr, a line now and then: stdout belongs to the result.
 
 const EVERY = 50;
+/** Errors that are told. As a rule all have the same cause: a test that does not run outside of vitest. */
+const ERRORS_TOLD = 3;
 
 class ProgressReporter {
   #total = 0;
   #done = 0;
   #survived = 0;
+  #errors = 0;
 
   /** @param {{ mutantPlans: readonly unknown[] }} event */
   onMutationTestingPlanReady({ mutantPlans }) {
@@ -25,6 +28,7 @@ class ProgressReporter {
       this.#survived++;
       console.error(`  ${status.toLowerCase()}: ${place}`);
     }
+    if (status === 'RuntimeError' && ++this.#errors <= ERRORS_TOLD) console.error(`  error: ${place}: ${statusReason}`);
     // Worth a look when the machine was busy: one that ran into no limit of its own may only have been slow.
     if (status === 'Timeout' && statusReason === undefined) console.error(`  killed late: ${place}`);
     if (this.#done % EVERY !== 0) return;
