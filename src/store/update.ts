@@ -40,7 +40,6 @@ export async function runUpdate<V, K extends Key, R>(
   checkOpen: (action: string) => void,
   lifetimes: readonly AbortSignal[] = [],
 ): Promise<UpdateResult<R>> {
-  checkOpen(ACTION);
   const signal = checkOptions(options, NAMES, ACTION);
   const { isolation = 'serializable-snapshot', retries = RETRIES_DEFAULT } = options;
   if (typeof fn !== 'function') throw new TypeError(`Cannot ${ACTION}: fn is not a function`);
@@ -52,14 +51,13 @@ export async function runUpdate<V, K extends Key, R>(
     try {
       value = await untilAborted(() => fn(run), [signal, ...lifetimes]);
     } catch (error) {
-      if (lifetimes.some(({ aborted, reason }) => aborted && reason === error)) checkOpen(ACTION);
+      checkOpen(ACTION);
       // The snapshot went while the function ran: the next run has a newer one.
       if (!(error instanceof CompactedError) || !run.isOfRead(error) || attempts > retries) throw error;
       continue;
     } finally {
       run.end();
     }
-    checkOpen(ACTION);
     const { succeeded, revision } = await store.txn(run.request(), signal === undefined ? {} : { signal });
     if (succeeded) return { revision, value, attempts };
     if (attempts > retries) throw run.conflict();

@@ -212,6 +212,18 @@ describe('update', () => {
     expect(store.get('x')).toBeUndefined();
   });
 
+  it('is run again up to 100 times by default', async () => {
+    const store = await openStore<number>();
+    let runs = 0;
+    const meddle = async (txn: UpdateTxn<number>) => {
+      runs++;
+      txn.put('n', (txn.get('n') ?? 0) + 10);
+      await store.put('n', 1);
+    };
+    await expect(store.update(meddle)).rejects.toBeInstanceOf(ConflictError);
+    expect(runs).toBe(101);
+  });
+
   it('a ConflictError has mod revisions of its key, also of one that was only written', async () => {
     const store = await openStore<number>();
     await store.put('read', 1);
