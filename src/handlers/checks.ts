@@ -1,4 +1,6 @@
 import { isCount } from '../queue/keyed-queue.ts';
+import { checkSignal } from '../types/check-signal.ts';
+import type { SignalOptions } from '../types/signal.ts';
 import type { AttemptOptions } from './attempt-options.ts';
 import type { ControllerOptions } from './options.ts';
 
@@ -35,6 +37,14 @@ export function checkMethods(action: string, name: string, value: unknown, metho
       throw new TypeError(`Cannot ${action}: ${name} has no method ${method}`);
     }
   }
+}
+
+/** Refuses anything but a signal; with it read once. */
+export function checkedSignal(action: string, options: SignalOptions): SignalOptions {
+  checkNames(action, options, ['signal']);
+  const { signal } = options;
+  checkSignal(signal, action);
+  return signal === undefined ? {} : { signal };
 }
 
 /** Ids are parts of record names: `parent/sub`. */

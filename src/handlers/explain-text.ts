@@ -16,7 +16,9 @@ export function textOf(explanation: Omit<Explanation, 'text'>): string {
   const { name, object, uid, resourceVersion, trouble, handlers } = explanation;
   const which = uid === undefined ? `"${name}"` : `"${name}" (uid ${uid}, version ${resourceVersion})`;
   const wait = trouble === undefined ? '' : `; again in ${ms(trouble.inMs)}: ${trouble.error}`;
-  return [`${which}: ${OBJECT[object]}${wait}`, ...handlers.map(lineOf)].join('\n');
+  const isFaulty = object === 'idle' && handlers.some(({ reason }) => reason.why === 'fault');
+  const what = isFaulty ? 'nothing more can be done: see below' : OBJECT[object];
+  return [`${which}: ${what}${wait}`, ...handlers.map(lineOf)].join('\n');
 }
 
 function lineOf({ id, retires, reason, behindMs }: HandlerExplanation): string {

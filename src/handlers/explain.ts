@@ -17,6 +17,9 @@ export interface ExplainDeps {
   readonly clock: Clock;
 }
 
+/** Nothing is to be done for the handler or sub on this state. */
+const DONE: ReadonlySet<Reason['why']> = new Set<Reason['why']>(['filtered', 'kind', 'settled', 'failed']);
+
 /** Explains what is, or is not, done for an object at this moment. Calls nobody, but for pure functions of a new state. */
 export function explain(
   deps: ExplainDeps,
@@ -43,11 +46,14 @@ export function explain(
   const memory = state.memory?.uid === snapshot.uid ? state.memory : undefined;
   const handlers = status.handlers.map((one): HandlerExplanation => {
     const handler = handlerOf(deps.handlers, one.id);
-    const sinceMs = memory?.lag.sinceMs(handler?.id ?? '');
+    const reason: Reason =
+      handler === undefined ? { why: 'due' } : new Explainer(deps, state, memory, handler, one).reason();
+    // Subs are counted for their handler: of those that are done, none is what it is behind with.
+    const sinceMs = DONE.has(reason.why) ? undefined : memory?.lag.sinceMs(handler?.id ?? '');
     return {
       id: one.id,
       retires: one.state === 'retiring',
-      reason: handler === undefined ? { why: 'due' } : new Explainer(deps, state, memory, handler, one).reason(),
+      reason,
       behindMs: sinceMs === undefined ? undefined : nowMs - sinceMs,
     };
   });

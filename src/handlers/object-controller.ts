@@ -15,7 +15,7 @@ import type { ObjectSource, SourceList } from '../types/source.ts';
 import { Admission } from './admission.ts';
 import { BackPressure } from './back-pressure.ts';
 import { type Breakers, breakersBy } from './breaker.ts';
-import { checkController } from './checks.ts';
+import { checkController, checkedSignal } from './checks.ts';
 import { concealedSource } from './concealed-source.ts';
 import { type ControllerStats, freshCounters } from './controller-stats.ts';
 import { documentsOf } from './documents.ts';
@@ -142,7 +142,8 @@ export class ObjectController<T> {
     this.#admission.limit(handler.id, handler.concurrency);
   }
 
-  async run({ signal }: SignalOptions): Promise<void> {
+  async run(options: SignalOptions): Promise<void> {
+    const { signal } = checkedSignal('run the controller', options);
     if (this.#isRunning) throw new TypeError('Cannot run the controller: it was run before');
     this.#isRunning = true;
     const stop = (): void => this.#stopping.abort(signal?.reason);
@@ -163,9 +164,10 @@ export class ObjectController<T> {
     }
   }
 
-  idle(options: SignalOptions = {}): Promise<void> {
+  async idle(given: SignalOptions = {}): Promise<void> {
+    const options = checkedSignal('wait until the controller is idle', given);
     if (options.signal?.aborted !== true && this.#stopping.signal.aborted) {
-      return Promise.reject(new ClosedError('wait until the controller is idle'));
+      throw new ClosedError('wait until the controller is idle');
     }
     const idle = this.#idle.wait(options);
     this.#checkIdle();

@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
   {
     title: 'a fault',
     register: (controller) => controller.on('change', { id: 'h', select: fail }, () => {}),
-    lines: ['nothing to do', 'h: cannot look at this state: Error: broken'],
+    lines: ['nothing more can be done: see below', 'h: cannot look at this state: Error: broken'],
   },
   {
     title: 'failed for good',
@@ -110,7 +110,7 @@ const ROWS: readonly Row[] = [
     },
     lines: [
       'waits',
-      'p: done at D (behind for 0 ms)',
+      'p: done at D',
       'p/s, to retire: is tried again in 100 ms, after 1 failure: Error: broken (behind for 0 ms)',
     ],
   },

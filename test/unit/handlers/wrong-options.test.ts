@@ -183,6 +183,20 @@ describe('createStoreSource refuses', () => {
   });
 });
 
+describe('run and idle refuse', () => {
+  it.each([
+    ['no options', null, 'the options are null'],
+    ['a misspelt signal', { sgnal: new AbortController().signal }, 'unknown option sgnal'],
+    ['a signal that is none', { signal: {} }, 'the signal is not an AbortSignal'],
+  ])('%s, and the controller can still be run', async (_name, options, message) => {
+    const controller = controllerWith({ clock: createWorld().clock });
+    await expect(controller.run(wrong(options))).rejects.toThrow(`Cannot run the controller: ${message}`);
+    const idle = controller.idle(wrong(options));
+    await expect(idle).rejects.toThrow(`Cannot wait until the controller is idle: ${message}`);
+    await controller.run({ signal: AbortSignal.abort() });
+  });
+});
+
 describe('a backoff', () => {
   it('takes what is absent from the defaults', () => {
     expect(resolveBackoff(wrong({ baseMs: undefined, factor: 3 }), { baseMs: 50, maxMs: 70 })).toEqual({
