@@ -9,6 +9,7 @@ const COPIED = [
   'test',
   'tools',
   'docs',
+  'sim',
   'package.json',
   'tsconfig.json',
   'tsconfig.node.json',
