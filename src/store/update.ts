@@ -38,9 +38,10 @@ export async function runUpdate<V, K extends Key, R>(
   fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>,
   options: UpdateOptions,
   checkOpen: (action: string) => void,
-  lifetimes: readonly AbortSignal[] = [],
+  lifetimes: readonly AbortSignal[],
 ): Promise<UpdateResult<R>> {
   const signal = checkOptions(options, NAMES, ACTION);
+  const ends = signal === undefined ? lifetimes : [signal, ...lifetimes];
   const { isolation = 'serializable-snapshot', retries = RETRIES_DEFAULT } = options;
   if (typeof fn !== 'function') throw new TypeError(`Cannot ${ACTION}: fn is not a function`);
   checkChoice('isolation', isolation, ACTION, ISOLATIONS);
@@ -49,7 +50,11 @@ export async function runUpdate<V, K extends Key, R>(
     const run = new UpdateRun(store, isolation);
     let value: R;
     try {
-      value = await untilAborted(() => fn(run), [signal, ...lifetimes]);
+      throwIfEnded(ends);
+      const answer = fn(run);
+      // Most functions answer at once: nothing to wait for, and no listener.
+      value = isPending(answer) ? await untilAborted(() => answer, ends) : answer;
+      throwIfEnded(ends);
     } catch (error) {
       checkOpen(ACTION);
       // The snapshot went while the function ran: the next run has a newer one.
@@ -62,6 +67,14 @@ export async function runUpdate<V, K extends Key, R>(
     if (succeeded) return { revision, value, attempts };
     if (attempts > retries) throw run.conflict();
   }
+}
+
+function throwIfEnded(ends: readonly AbortSignal[]): void {
+  for (const end of ends) end.throwIfAborted();
+}
+
+function isPending<R>(answer: R | PromiseLike<R>): answer is PromiseLike<R> {
+  return typeof (answer as Partial<PromiseLike<R>> | null | undefined)?.then === 'function';
 }
 
 /** One run of the function: what it has read, and what it wants written. */

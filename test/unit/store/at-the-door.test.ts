@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ClosedError } from '../../../src/types/errors.ts';
 import type { Key } from '../../../src/types/revision.ts';
 import type { Store } from '../../../src/types/store.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { openLeaseRig } from '../cache/lease-rig.ts';
 import { openTestStore } from './fixture.ts';
 
@@ -60,15 +61,6 @@ async function open(kind: Kind): Promise<{ store: AnyStore; facts: () => Promise
 async function openReplica(): Promise<{ store: AnyStore }> {
   const { store } = await openLeaseRig();
   return { store: bad(store) };
-}
-
-async function errorOf(call: () => unknown): Promise<unknown> {
-  try {
-    await call();
-  } catch (error) {
-    return error;
-  }
-  return 'nothing was thrown';
 }
 
 describe.each(KINDS)('what is refused at the door, %s', (kind) => {

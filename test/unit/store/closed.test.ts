@@ -2,16 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/open-store.ts';
 import { ClosedError } from '../../../src/types/errors.ts';
 import type { Store } from '../../../src/types/store.ts';
-
-/** What a call has failed with, at once or later. */
-async function failureOf(call: () => unknown): Promise<unknown> {
-  try {
-    await call();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
+import { errorOf } from '../../support/error-of.ts';
 
 const CALLS: readonly (readonly [string, (store: Store<number, string>) => unknown])[] = [
   ['acquire a lock', (store) => store.acquireLock('x', { ttlMs: 1000 })],
@@ -28,8 +19,8 @@ describe('locks and elections of what was closed', () => {
     const store = await openStore<number>();
     const view = store.prefix('a/');
     await view.close();
-    expect(await failureOf(() => call(view))).toEqual(new ClosedError(action));
+    expect(await errorOf(() => call(view))).toEqual(new ClosedError(action));
     await store.close();
-    expect(await failureOf(() => call(store))).toEqual(new ClosedError(action));
+    expect(await errorOf(() => call(store))).toEqual(new ClosedError(action));
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ValueError } from '../../../src/types/errors.ts';
 import type { Store } from '../../../src/types/store.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { openTestStore } from './fixture.ts';
 
 /** `values: 'trusted'` takes what JSON text does not have: what compares, sorts and measures it says so with a name (M42). */
@@ -26,14 +27,6 @@ async function open(value: unknown): Promise<Store<unknown>> {
     { key: 'p/c', value: { n: 1 } },
   ]);
   return store;
-}
-
-async function errorOf(call: () => unknown): Promise<unknown> {
-  try {
-    return await call();
-  } catch (error) {
-    return error;
-  }
 }
 
 describe('M42: a shared value without JSON text', () => {

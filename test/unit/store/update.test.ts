@@ -266,7 +266,7 @@ describe('update', () => {
     };
     const isOpen = () => {};
     const asItWas = { key: 'n', expectedRevision: 0, actualRevision: 0 };
-    await expect(runUpdate(blinking, bump, { retries: 0 }, isOpen)).rejects.toMatchObject(asItWas);
+    await expect(runUpdate(blinking, bump, { retries: 0 }, isOpen, [])).rejects.toMatchObject(asItWas);
     // What was only written is not looked at where it is not checked.
     const blind = async (txn: UpdateTxn<number>) => {
       await bump(txn);
@@ -274,7 +274,7 @@ describe('update', () => {
       txn.put('w', 2);
     };
     const options = { retries: 0, isolation: 'serializable' } as const;
-    await expect(runUpdate(blinking, blind, options, isOpen)).rejects.toMatchObject(asItWas);
+    await expect(runUpdate(blinking, blind, options, isOpen, [])).rejects.toMatchObject(asItWas);
   });
 
   it('a value that cannot be read any more is told, and is no conflict', async () => {
@@ -295,7 +295,7 @@ describe('update', () => {
       txn.put('written', 2);
       await store.put('written', 3);
     };
-    await expect(runUpdate(broken, blind, { retries: 0 }, () => {})).rejects.toThrow('no such value');
+    await expect(runUpdate(broken, blind, { retries: 0 }, () => {}, [])).rejects.toThrow('no such value');
   });
 
   it('hands its signal on to the transaction', async () => {
@@ -312,8 +312,8 @@ describe('update', () => {
         return store.txn(request, options);
       },
     };
-    await runUpdate(watched, bump, { signal }, () => {});
-    await runUpdate(watched, bump, {}, () => {});
+    await runUpdate(watched, bump, { signal }, () => {}, []);
+    await runUpdate(watched, bump, {}, () => {}, []);
     expect(seen).toEqual([signal, undefined]);
   });
 
@@ -382,6 +382,26 @@ describe('update', () => {
     );
     await expect(abortsItself).rejects.toBe(reason);
     expect(store.revision).toBe(1);
+  });
+
+  it('a function that answers at once and ends its own update has written nothing', async () => {
+    const store = await openStore<number>();
+    const stop = new AbortController();
+    const reason = new Error('Cannot wait');
+    const stopped = store.update(
+      (txn) => {
+        txn.put('n', 1);
+        stop.abort(reason);
+      },
+      { signal: stop.signal },
+    );
+    await expect(stopped).rejects.toBe(reason);
+    expect(store.revision).toBe(1);
+    const closed = store.update((txn) => {
+      txn.put('n', 1);
+      void store.close();
+    });
+    await expect(closed).rejects.toThrow('Cannot update: closed');
   });
 
   it('a signal that does not abort changes nothing, and keeps no listener', async () => {

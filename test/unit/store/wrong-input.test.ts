@@ -11,6 +11,7 @@ import {
 } from '../../../src/types/errors.ts';
 import type { Key } from '../../../src/types/revision.ts';
 import type { Store } from '../../../src/types/store.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { openTestStore } from './fixture.ts';
 
 /**
@@ -708,15 +709,6 @@ async function openAbc(): Promise<Store<unknown, Key>> {
   for (const key of ['a', 'b', 'c']) await store.put(key, 1);
   await store.compact(2);
   return store;
-}
-
-async function errorOf(call: () => unknown): Promise<Error> {
-  try {
-    await call();
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('nothing was thrown');
 }
 
 describe('wrong calls', () => {

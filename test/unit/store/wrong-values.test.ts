@@ -10,21 +10,13 @@ import { InvalidKeyError, PlimsollError, ValueError } from '../../../src/types/e
 import type { Key } from '../../../src/types/revision.ts';
 import { shown } from '../../../src/types/shown.ts';
 import type { Store } from '../../../src/types/store.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { openLeaseRig } from '../cache/lease-rig.ts';
 import { openTestStore } from './fixture.ts';
 
 /** Wrong values that are hard to refuse well: those that cannot be printed, that are right by half, whose memory is gone. */
 type AnyStore = Store<unknown, Key>;
 const bad = (value: unknown) => value as never;
-
-async function errorOf(call: () => unknown): Promise<Error> {
-  try {
-    await call();
-  } catch (error) {
-    return error as Error;
-  }
-  return new Error('nothing was thrown');
-}
 
 const hostile = () => {
   throw new Error('user code ran');
