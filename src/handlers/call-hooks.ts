@@ -7,14 +7,14 @@ import { waitOf } from './jobs.ts';
 export function enterCall(execution: Execution, isSupersedable: boolean): RunningCall {
   const { state, snapshot, job } = execution;
   const running = new RunningCall(job, snapshot, isSupersedable, new CallAccount(execution));
-  state.running.add(running);
+  state.enter(running);
   return running;
 }
 
 /** The end of that. */
 export function leaveCall({ deps, state }: Execution, running: RunningCall): void {
   running.end(deps.clock);
-  state.running.delete(running);
+  state.leave(running);
 }
 
 /** What is counted and given back when a call begins and ends, of whatever kind it is: every call of user code has them. */

@@ -1,7 +1,7 @@
 import { ClosedError } from '../types/errors.ts';
 import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
-import { episodeOf, isDone, isFilteredStep, isPlanned, isSameJob, type Job } from './jobs.ts';
+import { isDone, isFilteredStep, isPlanned, isSameJob, type Job } from './jobs.ts';
 import { hasToLand, landOwnWrites } from './land.ts';
 import type { ObjectState, PendingOutcome, SentWrite, UidMemory } from './object-memory.ts';
 import { type PassDeps, readObject } from './pass-deps.ts';
@@ -51,7 +51,8 @@ export function commit(
   if (!deps.documents.areInMemory || hasToLand(memory)) return commitByTurns(deps, state, memory, intent);
   const draft = draftOf(deps, state, memory, intent);
   if (typeof draft === 'string') return draft;
-  const isWritten = deps.documents.swap(memory.uid, draft.next.header.gen - 1, draft.next);
+  const { doc } = draft.sent;
+  const isWritten = deps.documents.swap(memory.uid, doc.header.gen - 1, doc);
   if (isWritten !== true) return commitByTurns(deps, state, memory, intent);
   return written(deps, memory, draft);
 }
@@ -76,7 +77,6 @@ async function commitByTurns(
 
 /** What is to be written, and what is known once it is. */
 interface Draft {
-  readonly next: DocumentVersion;
   readonly sent: SentWrite;
   readonly result: Exclude<CommitResult, 'gone'>;
 }
@@ -105,9 +105,8 @@ function draftOf(
   // Only along with something else: at rest nothing is written (I19').
   const isTidy = memory.isTidied || settled.header.gen === 0;
   const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
-  const next = tidied.written(deps.nextWriteId(), version);
-  const sent = { outcomes, opened: jobs.map((job) => ({ id: job.id, episode: episodeOf(job, next.record(job.id)) })) };
-  return { next, sent, result: carry ? 'carried' : 'superseded' };
+  const doc = tidied.written(deps.nextWriteId(), version);
+  return { sent: { outcomes, jobs, doc }, result: carry ? 'carried' : 'superseded' };
 }
 
 /** The job of an intent with those that it is opened with; none if it is not wanted any more. */
@@ -117,18 +116,19 @@ function jobsOf(deps: PassDeps, state: ObjectState, doc: DocumentVersion, intent
   return next.length === 0 ? [job] : [job, ...next.filter((one) => isWanted(deps, state, doc, intent, one))];
 }
 
-function written(deps: PassDeps, memory: UidMemory, { next, sent, result }: Draft): Draft['result'] {
+function written(deps: PassDeps, memory: UidMemory, { sent, result }: Draft): Draft['result'] {
   deps.counters.writes++;
-  memory.wrote(next, sent);
+  memory.wrote(sent);
   memory.isTidied = true;
   return result;
 }
 
 /** One attempt to write. `false` is a conflict, with everything read anew. */
 async function write(deps: PassDeps, state: ObjectState, memory: UidMemory, draft: Draft): Promise<boolean> {
-  const { gen, writeId } = draft.next.header;
+  const { doc } = draft.sent;
+  const { gen, writeId } = doc.header;
   try {
-    if (await deps.documents.swap(memory.uid, gen - 1, draft.next)) {
+    if (await deps.documents.swap(memory.uid, gen - 1, doc)) {
       written(deps, memory, draft);
       return true;
     }

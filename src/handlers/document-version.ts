@@ -1,7 +1,14 @@
 import type { Claims, Opening, Success } from './document-step.ts';
 import { planTable } from './plan-table.ts';
 import { isPlannedOtherwise, isSamePlan, retiringRecord, withTried } from './planned-record.ts';
-import type { Attempt, HandlerRecord, PlanEntry, ProgressDocument, Retirement } from './record.ts';
+import {
+  type Attempt,
+  type HandlerRecord,
+  type PlanEntry,
+  type ProgressDocument,
+  type Retirement,
+  recordWith,
+} from './record.ts';
 import { handlerIdOf, subRecordId } from './record-id.ts';
 import {
   type Base,
@@ -12,18 +19,26 @@ import {
   retiringWith,
   retiringWithOne,
 } from './record-tables.ts';
+import { versionedMap } from './short-map.ts';
 import { storedDocument, type Tables } from './stored-document.ts';
-import { type Changes, VersionedMap } from './versioned-map.ts';
+import type { Changes, VersionedMap } from './versioned-map.ts';
 
-/** A document without its two tables. */
-type Header = Omit<ProgressDocument, 'records' | 'bases'>;
+/** What only a write changes. */
+type Header = Omit<ProgressDocument, 'tick' | 'records' | 'bases'>;
+
+/** What is made of a version when somebody reads it. */
+interface Plain {
+  document?: ProgressDocument;
+  records?: ProgressDocument['records'];
+  bases?: ProgressDocument['bases'];
+}
 
 /**
  * A progress document in the form in which it is worked on: never changed, and each step from one to the next costs what
  * differs, however many records there are. An object with thousands of sub-handlers is written after each of them.
  *
  * ```text
- *   DocumentVersion  gen 6 --openAttempt--> gen 6' --written--> gen 7        header copied, tables shared (VersionedMap)
+ *   DocumentVersion  gen 6 --openAttempt--> gen 6' --written--> gen 7        header shared, tables versioned (VersionedMap)
  *        ^                                                        |
  *        | versionOf                                              | toDocument
  *   ProgressDocument, read                              ProgressDocument, to be stored: `records` and `bases` are made
@@ -35,21 +50,22 @@ type Header = Omit<ProgressDocument, 'records' | 'bases'>;
  */
 export class DocumentVersion implements Tables {
   readonly #header: Header;
+  readonly #tick: number;
   readonly #records: VersionedMap<HandlerRecord>;
   readonly #bases: VersionedMap<Base>;
   /** How many records below a handler or sub are to be retired; none where there are none. */
   readonly #retiring: VersionedMap<number>;
-  #document: ProgressDocument | undefined;
-  #plainRecords: ProgressDocument['records'] | undefined;
-  #plainBases: ProgressDocument['bases'] | undefined;
+  #plain: Plain | undefined;
 
   constructor(
     header: Header,
+    tick: number,
     records: VersionedMap<HandlerRecord>,
     bases: VersionedMap<Base>,
     retiring: VersionedMap<number>,
   ) {
     this.#header = header;
+    this.#tick = tick;
     this.#records = records;
     this.#bases = bases;
     this.#retiring = retiring;
@@ -74,7 +90,7 @@ export class DocumentVersion implements Tables {
    * settled one opened anew, begins an episode.
    */
   openAttempt(id: string, digest: string, { tried, schema }: Opening = {}): DocumentVersion {
-    const tick = this.#header.tick + 1;
+    const tick = this.#tick + 1;
     const known = this.record(id);
     const open = known?.attempt?.digest === digest && known.attempt.state === 'open' ? known : undefined;
     const attempt = open?.attempt ?? freshAttempt(digest);
@@ -82,7 +98,7 @@ export class DocumentVersion implements Tables {
     let record: HandlerRecord =
       known === undefined
         ? { attempt, done: null, at: tick, episode }
-        : { ...unmarked(known), attempt, at: tick, episode };
+        : recordWith(unmarked(known), attempt, known.done, tick, episode);
     if (tried !== undefined) record = { ...record, tried: withTried(known?.tried ?? [], tried) };
     if (schema !== undefined) record = { ...record, schema };
     return this.#set(tick, id, record);
@@ -105,15 +121,15 @@ export class DocumentVersion implements Tables {
 
   /** Takes a state as done without a call. */
   adopt(id: string, digest: string, view: unknown, schema: string | undefined): DocumentVersion {
-    const { tick } = this.#header;
+    const tick = this.#tick;
     const attempt: Attempt = { ...freshAttempt(digest), state: 'ok' };
     const record = { attempt, done: digest, at: tick, episode: tick, ...(schema === undefined ? {} : { schema }) };
-    return this.#set(this.#header.tick, id, record, view);
+    return this.#set(this.#tick, id, record, view);
   }
 
   /** Notes that the object was seen. */
   mark(id: string): DocumentVersion {
-    return this.#set(this.#header.tick, id, { attempt: null, done: null, at: this.#header.tick, episode: 0 });
+    return this.#set(this.#tick, id, { attempt: null, done: null, at: this.#tick, episode: 0 });
   }
 
   /**
@@ -134,7 +150,7 @@ export class DocumentVersion implements Tables {
         changes.push([id, undefined]);
       }
     }
-    return changes.length === 0 ? this : this.#with(this.#header.tick, changes);
+    return changes.length === 0 ? this : this.#with(this.#tick, changes);
   }
 
   /**
@@ -148,12 +164,12 @@ export class DocumentVersion implements Tables {
     const { opened = from } = before.attempt;
     const attempt = opened === after.digest ? after : { ...after, opened };
     // A retry that needed no intent was not stamped when it began; its turn counts all the same.
-    const at = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
-    if (success === undefined) return this.#set(at, id, { ...before, attempt, at });
+    const at = before.at === this.#tick ? before.at : this.#tick + 1;
+    if (success === undefined) return this.#set(at, id, recordWith(before, attempt, before.done, at, episode));
     const { tried, seen } = success;
     // Without a plan there is nothing to wait for: it is complete.
     const done = seen === undefined || before.plan !== undefined ? before.done : after.digest;
-    const settled: HandlerRecord = { ...before, attempt, done, at };
+    const settled = recordWith(before, attempt, done, at, episode);
     const isTold = tried === undefined || before.tried === undefined;
     return this.#set(at, id, isTold ? settled : { ...settled, tried: [tried] }, seen?.view);
   }
@@ -161,9 +177,9 @@ export class DocumentVersion implements Tables {
   /** A call has ended without an outcome: it is the others' turn. */
   stamp(id: string, episode: number): DocumentVersion {
     const before = this.record(id);
-    if (before === undefined || before.episode !== episode || before.at === this.#header.tick) return this;
-    const tick = this.#header.tick + 1;
-    return this.#set(tick, id, { ...before, at: tick });
+    if (before === undefined || before.episode !== episode || before.at === this.#tick) return this;
+    const tick = this.#tick + 1;
+    return this.#set(tick, id, recordWith(before, before.attempt, before.done, tick, episode));
   }
 
   /**
@@ -176,7 +192,7 @@ export class DocumentVersion implements Tables {
   adoptPlan(parentId: string, plan: readonly PlanEntry[], canRetire: boolean): DocumentVersion {
     const parent = this.record(parentId);
     if (parent === undefined || (plan.length === 0 && parent.plan === undefined)) return this;
-    const { tick } = this.#header;
+    const tick = this.#tick;
     const changes: [string, HandlerRecord | undefined][] = [];
     // As nearly always: it stays the one that is known, with what was found out about it.
     const isSame = parent.plan !== undefined && isSamePlan(parent.plan, plan);
@@ -203,7 +219,7 @@ export class DocumentVersion implements Tables {
       const { plan: _before, ...rest } = parent;
       changes.push([parentId, plan.length === 0 ? rest : { ...rest, plan }]);
     }
-    return changes.length === 0 ? this : this.#with(this.#header.tick, changes);
+    return changes.length === 0 ? this : this.#with(this.#tick, changes);
   }
 
   /** Those of a plan that are not in the next one leave it. */
@@ -252,7 +268,7 @@ export class DocumentVersion implements Tables {
   openRetirement(id: string): DocumentVersion {
     const before = this.record(id);
     if (before?.retirement === undefined) return this;
-    const tick = this.#header.tick + 1;
+    const tick = this.#tick + 1;
     const episode = before.retirement.episode === 0 ? tick : before.retirement.episode;
     return this.#set(tick, id, { ...before, at: tick, retirement: { ...before.retirement, episode } });
   }
@@ -261,8 +277,8 @@ export class DocumentVersion implements Tables {
   settleRetirement(id: string, after: Retirement | undefined, episode: number): DocumentVersion {
     const before = this.record(id);
     if (before?.retirement === undefined || before.retirement.episode !== episode) return this;
-    if (after === undefined) return this.#set(this.#header.tick, id, undefined);
-    const tick = before.at === this.#header.tick ? before.at : this.#header.tick + 1;
+    if (after === undefined) return this.#set(this.#tick, id, undefined);
+    const tick = before.at === this.#tick ? before.at : this.#tick + 1;
     return this.#set(tick, id, { ...before, at: tick, retirement: after });
   }
 
@@ -270,41 +286,49 @@ export class DocumentVersion implements Tables {
   markDone(id: string, digest: string, view: unknown): DocumentVersion {
     const before = this.record(id);
     if (before === undefined || before.done === digest) return this;
-    return this.#set(this.#header.tick, id, { ...before, done: digest }, view);
+    return this.#set(this.#tick, id, recordWith(before, before.attempt, digest, before.at, before.episode), view);
   }
 
   /** The version that is to be stored: a generation of its own. */
   written(writeId: string, resourceVersion: string): DocumentVersion {
-    const { uid, name, gen, tick } = this.#header;
-    const header = { uid, name, gen: gen + 1, writeId, tick, resourceVersion };
-    return new DocumentVersion(header, this.#records, this.#bases, this.#retiring);
+    const { uid, name, gen } = this.#header;
+    const header = { uid, name, gen: gen + 1, writeId, resourceVersion };
+    return new DocumentVersion(header, this.#tick, this.#records, this.#bases, this.#retiring);
   }
 
   /** Plain data, for a store: own members that are read like any others, the two tables when they are asked for. */
   toDocument(): ProgressDocument {
-    this.#document ??= storedDocument(this.#header, this);
-    return this.#document;
+    const plain = this.#toPlain();
+    plain.document ??= storedDocument(this.#header, this.#tick, this);
+    return plain.document;
   }
 
   /** All records, copied on first use. */
   get plainRecords(): ProgressDocument['records'] {
-    this.#plainRecords ??= Object.freeze(Object.fromEntries(this.#records.entries()));
-    return this.#plainRecords;
+    const plain = this.#toPlain();
+    plain.records ??= Object.freeze(Object.fromEntries(this.#records.entries()));
+    return plain.records;
   }
 
   /** All views, copied on first use; those that are absent or lost are missing. */
   get plainBases(): ProgressDocument['bases'] {
-    this.#plainBases ??= Object.freeze(
+    const plain = this.#toPlain();
+    plain.bases ??= Object.freeze(
       Object.fromEntries(
         this.#bases.entries().flatMap(([digest, { view }]) => (view === undefined ? [] : [[digest, view]])),
       ),
     );
-    return this.#plainBases;
+    return plain.bases;
   }
 
   /** Whether this is the very document that the version was stored as. */
   isStoredAs(document: ProgressDocument): boolean {
-    return this.#document === document;
+    return this.#plain?.document === document;
+  }
+
+  #toPlain(): Plain {
+    this.#plain ??= {};
+    return this.#plain;
   }
 
   /** `view` is that of a `done` which is new. Keeps exactly the bases that some `done` names. */
@@ -316,7 +340,7 @@ export class DocumentVersion implements Tables {
       bases = basesWith(this.#bases, this.#records, records, view);
       retiring = retiringWith(this.#retiring, this.#records, records);
     }
-    return new DocumentVersion(this.#at(tick), this.#records.with(records), bases, retiring);
+    return new DocumentVersion(this.#header, tick, this.#records.with(records), bases, retiring);
   }
 
   /** `#with` a single change, as nearly all are. */
@@ -328,11 +352,7 @@ export class DocumentVersion implements Tables {
       bases = basesWithOne(this.#bases, known, record, view);
       retiring = retiringWithOne(this.#retiring, id, known, record);
     }
-    return new DocumentVersion(this.#at(tick), this.#records.set(id, record), bases, retiring);
-  }
-
-  #at(tick: number): Header {
-    return tick === this.#header.tick ? this.#header : { ...this.#header, tick };
+    return new DocumentVersion(this.#header, tick, this.#records.set(id, record), bases, retiring);
   }
 }
 
@@ -345,20 +365,15 @@ function unmarked(record: HandlerRecord): HandlerRecord {
 
 /** The document of an object about which nothing is remembered. */
 export function emptyDocument(uid: string, name: string): DocumentVersion {
-  const header = { uid, name, gen: 0, writeId: '', tick: 0, resourceVersion: '' };
-  return new DocumentVersion(
-    header,
-    new VersionedMap(new Map()),
-    new VersionedMap(new Map()),
-    new VersionedMap(new Map()),
-  );
+  const header = { uid, name, gen: 0, writeId: '', resourceVersion: '' };
+  return new DocumentVersion(header, 0, versionedMap(), versionedMap(), versionedMap());
 }
 
 /** Takes a document that was read. */
 export function versionOf(document: ProgressDocument): DocumentVersion {
-  const { records, bases, ...header } = document;
+  const { records, bases, tick, ...header } = document;
   const named = new Map<string, Base>();
-  const none = new VersionedMap<number>(new Map());
+  const none = versionedMap<number>();
   const retiring = new Map<string, number | undefined>();
   for (const [id, { done, retirement }] of Object.entries(records)) {
     if (retirement !== undefined) countAbove(id, 1, none, retiring);
@@ -366,8 +381,8 @@ export function versionOf(document: ProgressDocument): DocumentVersion {
     const view = Object.hasOwn(bases, done) ? bases[done] : undefined;
     named.set(done, { view, users: (named.get(done)?.users ?? 0) + 1 });
   }
-  const tables = [new VersionedMap(new Map(Object.entries(records))), new VersionedMap(named)] as const;
-  return new DocumentVersion(header, ...tables, none.with([...retiring]));
+  const tables = [versionedMap(new Map(Object.entries(records))), versionedMap(named)] as const;
+  return new DocumentVersion(header, tick, ...tables, none.with([...retiring]));
 }
 
 function freshAttempt(digest: string): Attempt {

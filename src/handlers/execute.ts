@@ -71,7 +71,7 @@ function conclude(
       apply: (doc) => {
         const settled = doc.settleAttempt(job.id, episode, job.digest, after, success);
         if (settled === doc || outcome.kind === 'temporary') return settled;
-        if (!isOk) return complete(settled, lineage.slice(1), seen);
+        if (!isOk) return complete(settled, lineage.above, seen);
         return complete(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), lineage, seen);
       },
       replans: isOk && record?.plan !== undefined && !isSamePlan(record.plan, plan),
@@ -102,20 +102,19 @@ interface Step {
   readonly job: Job;
   /** What it selected, which no state can tell. */
   readonly selected: SubHandler['selected'];
+  readonly above: Step | undefined;
 }
 
-function lineageOf(memory: UidMemory, job: Job): readonly Step[] {
-  const lineage: Step[] = [];
-  for (let step: Job | undefined = job; step !== undefined; step = step.parent) {
-    lineage.push({ job: step, selected: closureOf(memory, step)?.selected });
-  }
-  return lineage;
+function lineageOf(memory: UidMemory, job: Job): Step {
+  const above = job.parent === undefined ? undefined : lineageOf(memory, job.parent);
+  return { job, selected: closureOf(memory, job)?.selected, above };
 }
 
 /** `done` moves once a plan is complete, at once if there is none; bottom up, as far as that goes (A9'a, A9'f). */
-function complete(doc: DocumentVersion, lineage: readonly Step[], snapshot: Snapshot): DocumentVersion {
+function complete(doc: DocumentVersion, lineage: Step | undefined, snapshot: Snapshot): DocumentVersion {
   let next = doc;
-  for (const { job, selected } of lineage) {
+  for (let step = lineage; step !== undefined; step = step.above) {
+    const { job, selected } = step;
     const view = viewOn(snapshot, job);
     const record = next.record(job.id);
     if (view === undefined || !isPlannedAt(record, view.digest) || !isComplete(job, next, snapshot)) return next;

@@ -105,7 +105,7 @@ class Explainer {
 
   reason(): Reason {
     const { id } = this.#status;
-    if ([...this.#state.running].some((call) => call.id === id)) return { why: 'running' };
+    if (this.#state.running.some((call) => call.id === id)) return { why: 'running' };
     if (this.#state.newest?.hasFault(id) === true) return { why: 'fault', error: errorText(this.#status.fault) };
     return this.#outOfScope() ?? this.#settled() ?? this.#wait() ?? this.#restraint() ?? { why: 'due' };
   }

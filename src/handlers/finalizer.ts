@@ -1,8 +1,9 @@
 import { BackendError } from '../types/errors.ts';
-import type { SourceObject, SourcePatch, SourcePatchResult } from '../types/source.ts';
+import type { SourceObject, SourcePatch } from '../types/source.ts';
 import { equalData } from './diff.ts';
 import type { ObjectState } from './object-memory.ts';
-import { type PassDeps, patchObject, readObject } from './pass-deps.ts';
+import { type PassDeps, readObject } from './pass-deps.ts';
+import { sendPatch } from './send-patch.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Whether the object is kept for this controller when somebody deletes it. */
@@ -37,39 +38,21 @@ async function patchOn(
   snapshot: Snapshot,
   change: Pick<SourcePatch, 'addFinalizer' | 'removeFinalizer'>,
 ): Promise<void> {
-  const { name, uid } = snapshot;
-  const result = await send(deps, state, snapshot, change);
+  const { name, uid, resourceVersion } = snapshot;
+  const isHolding = change.addFinalizer !== undefined;
+  const patch = { name, uid, resourceVersion, patches: [], ...change };
+  const isMade = (next: Snapshot) => isHeld(deps, next) === isHolding && equalData(next.object, snapshot.object);
+  const result = await sendPatch(deps, state, patch, { isOwn: true, isMade });
   if (result.type === 'conflict') return readObject(deps, state);
   if (result.type === 'gone') return deps.table.vanish(name, uid);
   const { object } = result;
-  if (isHeldObject(deps, object) !== (change.addFinalizer !== undefined)) {
+  if (isHeldObject(deps, object) !== isHolding) {
     // Asked again at once, it would do the same: the queue waits.
     throw new BackendError('patch an object', `its source leaves the finalizer ${deps.finalizer} as it was`);
   }
   deps.counters.patches++;
   const isGone = object.deleting && (object.finalizers ?? []).length === 0;
   if (isGone) deps.table.vanish(name, uid);
-}
-
-/** Takes the answer in at once: what the watch brings of it before that is our own, too (A8'). */
-async function send(
-  deps: PassDeps,
-  state: ObjectState,
-  { name, uid, resourceVersion, object }: Snapshot,
-  change: Pick<SourcePatch, 'addFinalizer' | 'removeFinalizer'>,
-): Promise<SourcePatchResult> {
-  state.patchSent();
-  try {
-    const result = await patchObject(deps, { name, uid, resourceVersion, patches: [], ...change });
-    const made = result.type === 'patched' ? result.object : undefined;
-    if (made !== undefined) deps.table.observe(made, true);
-    state.patchEnded((next) => next.resourceVersion === made?.resourceVersion);
-    return result;
-  } finally {
-    // Where nobody answered, what the patch was to make is taken for its work.
-    const isHolding = change.addFinalizer !== undefined;
-    state.patchEnded((next) => isHeld(deps, next) === isHolding && equalData(next.object, object));
-  }
 }
 
 function isHeldObject({ finalizer }: PassDeps, { finalizers = [] }: SourceObject): boolean {

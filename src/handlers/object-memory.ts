@@ -3,6 +3,7 @@ import type { Agenda } from './agenda.ts';
 import type { Breaker } from './breaker.ts';
 import type { RunningCall } from './call.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
+import { episodeOf, type Job } from './jobs.ts';
 import { Lag } from './lag.ts';
 import { LoopGuard } from './loop-guard.ts';
 import type { OwnWrite } from './own-write.ts';
@@ -31,8 +32,10 @@ export interface PendingOutcome {
 /** What a write of ours carried. */
 export interface SentWrite {
   readonly outcomes: readonly PendingOutcome[];
-  /** Record ids and episodes of the attempts it opened. */
-  readonly opened: readonly { readonly id: string; readonly episode: number }[];
+  /** Those whose attempts it opened. */
+  readonly jobs: readonly Pick<Job, 'id' | 'retires'>[];
+  /** What it wrote. */
+  readonly doc: DocumentVersion;
 }
 
 /** What a parent registered on one digest of its own. */
@@ -200,16 +203,16 @@ export class UidMemory {
   }
 
   /** A write of ours is the present document, so no earlier one can land any more. */
-  wrote(doc: DocumentVersion, sent: SentWrite): void {
-    this.doc = doc;
+  wrote(sent: SentWrite): void {
+    this.doc = sent.doc;
     this.#landed(sent);
     if (sent.outcomes.some(({ replans }) => replans)) this.#trim();
   }
 
   #landed(sent: SentWrite): void {
     this.drop(sent.outcomes);
-    for (const { id, episode } of sent.opened) this.opened.set(id, episode);
-    this.#unsure.clear();
+    for (const job of sent.jobs) this.opened.set(job.id, episodeOf(job, sent.doc.record(job.id)));
+    if (this.#unsure.size > 0) this.#unsure.clear();
   }
 
   /** Forgets what belongs to records that are gone. */
@@ -230,6 +233,8 @@ interface SentPatch {
   readonly next: Snapshot | undefined;
 }
 
+const NONE: readonly RunningCall[] = [];
+
 /** What a process knows about one name. */
 export class ObjectState {
   readonly name: string;
@@ -237,10 +242,9 @@ export class ObjectState {
   /** Monotonic time of the first state that no pass has looked at. */
   unseenSinceMs: number | undefined;
   memory: UidMemory | undefined;
-  /** Calls that are going on: one, or as many as may be at a time within one object. */
-  readonly running: Set<RunningCall> = new Set();
   /** The last failure of the progress store or the source, and until when nothing is done for the object. */
   trouble: { readonly error: string; readonly untilClockMs: number } | undefined;
+  #running: readonly RunningCall[] = NONE;
   #sent: SentPatch | undefined;
   readonly #garbage = new Set<string>();
 
@@ -256,7 +260,20 @@ export class ObjectState {
       else this.memory.foreign(before, newest);
     }
     this.newest = newest;
-    for (const call of this.running) call.reconsider(newest);
+    for (const call of this.#running) call.reconsider(newest);
+  }
+
+  /** Calls that are going on: one, or as many as may be at a time within one object. A list that is not changed any more. */
+  get running(): readonly RunningCall[] {
+    return this.#running;
+  }
+
+  enter(call: RunningCall): void {
+    this.#running = this.#running.length === 0 ? [call] : [...this.#running, call];
+  }
+
+  leave(call: RunningCall): void {
+    this.#running = this.#running.length === 1 ? NONE : this.#running.filter((other) => other !== call);
   }
 
   /** A patch of the newest state is on its way. */

@@ -111,6 +111,24 @@ export interface PlanEntry {
   readonly selected?: string;
 }
 
+/**
+ * A record with what each step moves. Most have nothing else, or a plan: those are written out, so that all are of two
+ * shapes, however they came to be. It is most of the time that a step takes.
+ */
+export function recordWith(
+  before: HandlerRecord,
+  attempt: Attempt | null,
+  done: string | null,
+  at: number,
+  episode: number,
+): HandlerRecord {
+  const { plan, tried, schema, absentSinceWallMs, retirement } = before;
+  if ((tried ?? schema ?? absentSinceWallMs ?? retirement) !== undefined) {
+    return { ...before, attempt, done, at, episode };
+  }
+  return plan === undefined ? { attempt, done, at, episode } : { attempt, done, at, episode, plan };
+}
+
 /** Whether something may be left in the world of what this sub did. */
 export function wasOpened({ attempt, done, tried }: HandlerRecord): boolean {
   return attempt !== null || done !== null || tried !== undefined;

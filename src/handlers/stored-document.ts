@@ -30,7 +30,8 @@ const BASES = {
 
 /** Plain data, frozen: own members that are read like any others, the two tables made when they are asked for. */
 export function storedDocument(
-  { uid, name, gen, writeId, tick, resourceVersion }: Omit<ProgressDocument, 'records' | 'bases'>,
+  { uid, name, gen, writeId, resourceVersion }: Omit<ProgressDocument, 'tick' | 'records' | 'bases'>,
+  tick: number,
   tables: Tables,
 ): ProgressDocument {
   const document = { uid, name, gen, writeId, tick, resourceVersion };

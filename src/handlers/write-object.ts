@@ -5,8 +5,9 @@ import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { equalData } from './diff.ts';
 import { Doubt } from './doubt.ts';
 import type { ObjectState } from './object-memory.ts';
-import { type PassDeps, patchObject, readObject } from './pass-deps.ts';
+import { type PassDeps, readObject } from './pass-deps.ts';
 import { applyPatches } from './patch.ts';
+import { sendPatch } from './send-patch.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What is to be written into an object, and for which uid. */
@@ -71,7 +72,7 @@ export async function writeObject(deps: PassDeps, state: ObjectState, write: Obj
   throw tooManyConflicts('patch an object', `the object ${JSON.stringify(state.name)}`);
 }
 
-async function send(
+function send(
   deps: PassDeps,
   state: ObjectState,
   { patches, isOwn }: ObjectWrite,
@@ -80,25 +81,16 @@ async function send(
   doubt: Doubt,
 ): Promise<SourcePatchResult> {
   const { uid, resourceVersion } = base;
-  if (isOwn) state.patchSent();
-  try {
-    const result = await patchObject(deps, { name: state.name, uid, resourceVersion, patches });
-    // At once: what the watch brings before the answer is taken in, it brings while the patch is on its way.
-    const made = result.type === 'patched' ? result.object : undefined;
-    if (made !== undefined) deps.table.observe(made, isOwn);
-    if (isOwn) state.patchEnded((next) => next.resourceVersion === made?.resourceVersion);
-    return result;
-  } catch (error) {
+  const recover = async (error: unknown): Promise<SourcePatchResult> => {
     if (isRefusal(error)) throw error;
     doubt.raise(base, object);
     await readObject(deps, state);
     const newest = state.newest;
     if (newest?.uid === uid && doubt.hasMade(newest)) return { type: 'conflict' };
     throw error;
-  } finally {
-    // Where nobody answered, what the patch was to make is taken for its work.
-    if (isOwn) state.patchEnded((next) => doubt.hasMade(next));
-  }
+  };
+  const patch = { name: state.name, uid, resourceVersion, patches };
+  return sendPatch(deps, state, patch, { isOwn, isMade: (next) => doubt.hasMade(next), recover });
 }
 
 /** The source has said that the patch is not applied, and that to ask again is no use: it is for whoever asked to know. */

@@ -16,10 +16,10 @@ that fails. Ends with "N caught, 0 survived"; exit code 1 if one survived, or if
   --seed N      the chance of the property tests, 0 to 2147483647 (default 1)
   --help        this text`;
 
-/** For the tests without a fault. With one, a run that takes several times as long as that hangs. */
-const CLEAN_MS_MAX = 600_000;
-const SLOWER = 5;
-const SLOWER_MS = 60_000;
+/** How long the tests may be silent without a fault. With one, a run that is so for several times as long as those hangs. */
+const SILENCE_MS_MAX = 300_000;
+const SLOWER = 3;
+const SLOWER_MS = 30_000;
 /** Copies that work at the same time: one for each core of the machine of the gate. */
 const COPIES = 2;
 
@@ -78,15 +78,18 @@ async function judgeAll(
     if (first === undefined) return [];
     checkPlaces(faults, first);
     const tests = [...new Set(faults.flatMap(testsOf))];
-    const start = performance.now();
-    const clean = await runTests({ folder: first.folder, tests, seed, timeoutMs: CLEAN_MS_MAX });
-    const timeoutMs = SLOWER * (performance.now() - start) + SLOWER_MS;
+    let silenceMs = 0;
+    const onSilence = (longestMs: number) => {
+      silenceMs = longestMs;
+    };
+    const clean = await runTests({ folder: first.folder, tests, seed, silenceMsMax: SILENCE_MS_MAX, onSilence });
+    const silenceMsMax = SLOWER * silenceMs + SLOWER_MS;
     if (clean.type !== 'passed') throw new Error(`Cannot check the faults: without any, ${tell(clean)}`);
     const verdicts: Verdict[] = [];
     const left = [...faults];
     const work = async (copy: SourcesCopy) => {
       for (let fault = left.shift(); fault !== undefined; fault = left.shift()) {
-        const verdict = await judge(fault, copy, seed, timeoutMs);
+        const verdict = await judge(fault, copy, seed, silenceMsMax);
         verdicts.push(verdict);
         const { status, id, detail } = verdict;
         say(status === 'caught' ? `caught    ${id}  by ${detail}` : `${status.toUpperCase()}  ${id}  ${detail}`);
@@ -112,10 +115,10 @@ function checkPlaces(faults: readonly Fault[], copy: SourcesCopy): void {
   if (problems.length > 0) throw new Error(`test/mutants/list is out of date:\n${problems.join('\n')}`);
 }
 
-async function judge(fault: Fault, copy: SourcesCopy, seed: number, timeoutMs: number): Promise<Verdict> {
+async function judge(fault: Fault, copy: SourcesCopy, seed: number, silenceMsMax: number): Promise<Verdict> {
   const text = copy.read(fault.file);
   copy.write(fault.file, applyFault(fault, text));
-  const outcome = await runTests({ folder: copy.folder, tests: testsOf(fault), seed, timeoutMs });
+  const outcome = await runTests({ folder: copy.folder, tests: testsOf(fault), seed, silenceMsMax });
   copy.write(fault.file, text);
   const { id } = fault;
   if (outcome.type === 'failed') return { id, status: 'caught', detail: outcome.by };

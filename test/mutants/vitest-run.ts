@@ -26,12 +26,14 @@ export interface RunOptions {
   readonly folder: string;
   readonly tests: readonly string[];
   readonly seed: number;
-  /** A run that takes longer hangs, which is one way to be caught. */
-  readonly timeoutMs: number;
+  /** A run that says nothing for longer hangs, which is one way to be caught: it says something after each file. */
+  readonly silenceMsMax: number;
+  /** Told how long it was silent at most, in ms. */
+  readonly onSilence?: (longestMs: number) => void;
 }
 
 /** Runs tests with vitest until the first one fails. */
-export async function runTests({ folder, tests, seed, timeoutMs }: RunOptions): Promise<RunOutcome> {
+export async function runTests({ folder, tests, seed, silenceMsMax, onSilence }: RunOptions): Promise<RunOutcome> {
   const outputFile = join(folder, 'result.json');
   rmSync(outputFile, { force: true });
   const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
@@ -40,31 +42,39 @@ export async function runTests({ folder, tests, seed, timeoutMs }: RunOptions): 
     '--bail=1',
     '--maxWorkers=1',
     '--reporter=json',
+    '--reporter=default',
     `--outputFile.json=${outputFile}`,
   ];
   const env = { ...process.env, PLIMSOLL_TEST_SEED: String(seed), PLIMSOLL_TEST_SIZE: 'smoke' };
   const args = [vitest, 'run', ...options, ...tests];
   const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-2000);
-    });
-  }
   // A group of its own: the workers end with it.
   const end = onExit(() => endGroup(child.pid));
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     end();
-  }, timeoutMs);
+  }, silenceMsMax);
+  let said = '';
+  let lastMs = performance.now();
+  let longestMs = 0;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-2000);
+      timer.refresh();
+      const nowMs = performance.now();
+      longestMs = Math.max(longestMs, nowMs - lastMs);
+      lastMs = nowMs;
+    });
+  }
   const code = await new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', resolve);
   });
   clearTimeout(timer);
   end();
-  if (isLate) return { type: 'failed', by: `a run that hangs: no end after ${Math.round(timeoutMs / 1000)} s` };
+  onSilence?.(longestMs);
+  if (isLate) return { type: 'failed', by: `a run that hangs: silent for ${Math.round(silenceMsMax / 1000)} s` };
   return judge(code, readResult(outputFile), said);
 }
 

@@ -132,13 +132,13 @@ describe('the memory of a uid', () => {
     const doc = emptyDocument('u', 'o')
       .openAttempt('p', 'D')
       .adoptPlan('p', [{ id: 'a' }, { id: 'b' }], false);
-    const sent = (id: string) => ({ outcomes: [], opened: [{ id, episode: 1 }] });
-    for (const id of ['p', 'p/a', 'p/b']) memory.wrote(doc, sent(id));
+    const jobs = ['p', 'p/a', 'p/b'].map((id) => ({ id, retires: false }));
+    for (const job of jobs) memory.wrote({ outcomes: [], jobs: [job], doc });
     memory.deadlines.set('p/a', { wakeAtWallMs: 1, deadlineClockMs: 1 });
     memory.spared.add('p/a');
     const outcome = { apply: (before: DocumentVersion) => before, replans: true };
     memory.push(outcome);
-    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }], false), { outcomes: [outcome], opened: [] });
+    memory.wrote({ outcomes: [outcome], jobs: [], doc: doc.adoptPlan('p', [{ id: 'b' }], false) });
     expect([[...memory.opened.keys()], memory.deadlines.size, memory.spared.size]).toEqual([['p', 'p/b'], 0, 0]);
     expect(memory.outcomes).toEqual([]);
   });

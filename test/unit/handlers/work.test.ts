@@ -1,25 +1,32 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Controller } from '../../../src/handlers/controller.ts';
+import { ShortMap } from '../../../src/handlers/short-map.ts';
 import { Snapshot } from '../../../src/handlers/snapshot.ts';
-import { VersionedMap } from '../../../src/handlers/versioned-map.ts';
+import { TableMap } from '../../../src/handlers/table-map.ts';
 import { BURST_MAX } from '../../../src/queue/pacer.ts';
 import { createWorld, type Thing } from './harness.ts';
 
 /** Steps on records, views and jobs that one call may cost, however many subs or handlers there are. */
 const STEPS_PER_CALL_MAX = 60;
 
+function countOf(spies: readonly { readonly mock: { readonly calls: readonly unknown[] } }[]): number {
+  return spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+}
+
 /** Counts how often the parts of a document and of a state are looked at. */
 function countSteps() {
-  const reads = vi.spyOn(VersionedMap.prototype, 'get');
-  const writes = vi.spyOn(VersionedMap.prototype, 'with');
-  const copies = vi.spyOn(VersionedMap.prototype, 'entries');
+  const maps = [TableMap, ShortMap] as const;
+  const reads = maps.map((map) => vi.spyOn(map.prototype, 'get'));
+  const changes = maps.map((map) => vi.spyOn(map.prototype, 'set'));
+  const writes = vi.spyOn(TableMap.prototype, 'with');
+  const copies = maps.map((map) => vi.spyOn(map.prototype, 'entries'));
   const views = [vi.spyOn(Snapshot.prototype, 'viewOf'), vi.spyOn(Snapshot.prototype, 'viewOfSub')];
   return {
     steps: (): number => {
       const changed = writes.mock.calls.reduce((sum, [changes]) => sum + changes.length, 0);
-      return [reads, ...views].reduce((sum, { mock }) => sum + mock.calls.length, changed);
+      return countOf([...reads, ...changes, ...views]) + changed;
     },
-    copies: (): number => copies.mock.calls.length,
+    copies: (): number => countOf(copies),
   };
 }
 
