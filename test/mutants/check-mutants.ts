@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readFlags, readInteger } from './bad-command.ts';
+import { BadCommand, readFlags, readInteger } from './bad-command.ts';
+import { changedLines } from './changed-lines.ts';
 import { type MutantResult, runStryker } from './stryker.ts';
 import { formatSurvivor, isSame, type ListedSurvivor, parseSurvivors, type Survivor, survivorOf } from './survivors.ts';
 
@@ -41,7 +42,8 @@ const KILLED_PERCENT_MIN = 95;
 /** Where more than this fail outside of any test, the tests are at fault. */
 const ERRORS_PERCENT_MAX = 5;
 
-const HELP = `npm run test:mutation -- [--files GLOB[,GLOB...]] [--tests GLOB[,GLOB...]] [--sample PERCENT] [--seed N] [--json]
+const HELP = `npm run test:mutation -- [--files GLOB[,GLOB...]] [--since COMMIT] [--tests GLOB[,GLOB...]] [--sample PERCENT]
+                        [--seed N] [--json]
 
 Makes all mutants of ${FILES.join(', ')}: comparisons, conditions, off by one, arithmetic, removed
 statements and blocks, swapped branches, constants. Runs the tests that reach each one, up to the first that fails. At
@@ -49,6 +51,7 @@ least ${KILLED_PERCENT_MIN} % have to be killed, and each that survives has to b
 Progress is on stderr.
 
   --files GLOB      only these sources; the share that is killed is then told, not judged
+  --since COMMIT    only lines that differ from that commit; the same
   --tests GLOB      only these tests; the same
   --sample PERCENT  only about so many mutants in a hundred, 1 to 100; the same
   --seed N          the chance of the sample and of the property tests, 0 to 2147483647 (default 1)
@@ -66,29 +69,30 @@ interface FileCounts {
 
 /** All mutants that a machine makes; resolves with the exit code. */
 export async function checkMutants(args: readonly string[], root: URL): Promise<number> {
-  const flags = readFlags(args, ['--files', '--tests', '--sample', '--seed'], ['--json', '--help']);
+  const flags = readFlags(args, ['--files', '--since', '--tests', '--sample', '--seed'], ['--json', '--help']);
   if (flags.switches.has('--help')) {
     console.log(HELP);
     return 0;
   }
   const files = flags.values.get('--files')?.split(',');
+  const since = flags.values.get('--since');
+  const mutated = since === undefined ? (files ?? FILES) : changedLines(root, since, files ?? FILES);
+  if (mutated.length === 0) throw new BadCommand(`no line has changed since ${since}`);
   const tests = flags.values.get('--tests')?.split(',');
   const percent = readInteger(flags, '--sample', 1, 100) ?? 100;
   const seed = readInteger(flags, '--seed', 0, 0x7fffffff) ?? 1;
   // Read before the run: it takes its time, and the sources may change meanwhile.
   const listed = parseSurvivors(readFileSync(new URL('test/mutants/survivors.md', root), 'utf8'));
   const texts = new Map<string, string>();
-  const results = (await runStryker({ root, files: files ?? FILES, tests: tests ?? TESTS, seed, percent })).map(
-    (one) => {
-      const fileName = relative(fileURLToPath(root), one.fileName);
-      if (!texts.has(fileName)) texts.set(fileName, readFileSync(new URL(fileName, root), 'utf8'));
-      return { ...one, fileName };
-    },
-  );
+  const results = (await runStryker({ root, files: mutated, tests: tests ?? TESTS, seed, percent })).map((one) => {
+    const fileName = relative(fileURLToPath(root), one.fileName);
+    if (!texts.has(fileName)) texts.set(fileName, readFileSync(new URL(fileName, root), 'utf8'));
+    return { ...one, fileName };
+  });
   const survivors = results
     .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
     .map((mutant) => survivorOf(mutant, texts.get(mutant.fileName) ?? ''));
-  const isWhole = files === undefined && tests === undefined && percent === 100;
+  const isWhole = files === undefined && since === undefined && tests === undefined && percent === 100;
   const report = makeReport(results, survivors, listed, isWhole);
   if (flags.switches.has('--json')) console.log(JSON.stringify(report, null, 2));
   else printReport(report);

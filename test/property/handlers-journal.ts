@@ -1,4 +1,5 @@
-import type { ProgressStore } from '../../src/handlers/progress.ts';
+import { DocumentVersion } from '../../src/handlers/document-version.ts';
+import { type MemoryProgress, memoryOf, type ProgressStore } from '../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../src/handlers/record.ts';
 import { canonical } from '../unit/handlers/harness.ts';
 import type { HandlerPlan } from './handlers-program.ts';
@@ -265,6 +266,22 @@ export class Journal {
         await store.delete(uid);
         this.docs.delete(uid);
       },
+    };
+  }
+
+  /** The same for a store that controllers work on without its methods: what lands in it is seen where it is kept. */
+  watch(memory: MemoryProgress): void {
+    const documents = memoryOf(memory);
+    if (documents === undefined) throw new Error('controllers ask this store by its methods');
+    const [swap, drop] = [documents.swap.bind(documents), documents.delete.bind(documents)];
+    documents.swap = (uid, gen, next) => {
+      const done = swap(uid, gen, next);
+      if (done) this.#landed(next instanceof DocumentVersion ? next.toDocument() : next);
+      return done;
+    };
+    documents.delete = (uid) => {
+      drop(uid);
+      this.docs.delete(uid);
     };
   }
 

@@ -1,6 +1,6 @@
 import { createAnnotationProgress } from '../../src/handlers/annotation-progress.ts';
 import { valueAt } from '../../src/handlers/path.ts';
-import { createMemoryProgress, type ProgressStore } from '../../src/handlers/progress.ts';
+import { createMemoryProgress, type MemoryProgress, type ProgressStore } from '../../src/handlers/progress.ts';
 import type { ProgressDocument } from '../../src/handlers/record.ts';
 import { createStatusProgress } from '../../src/handlers/status-progress.ts';
 import { createStoreProgress } from '../../src/handlers/store-progress.ts';
@@ -10,9 +10,10 @@ import type { Clock } from '../../src/types/clock.ts';
 import type { Thing } from '../unit/handlers/harness.ts';
 
 /** Where the records of a program are kept. */
-export type Keep = 'memory' | 'store' | 'annotations' | 'status' | 'parts';
+export type Keep = 'memory' | 'direct' | 'store' | 'annotations' | 'status' | 'parts';
 
-export const KEEPS: readonly Keep[] = ['memory', 'store', 'annotations', 'status', 'parts'];
+/** `memory` has its methods wrapped, so it is asked like any other store; `direct` is the one that controllers work on at once. */
+export const KEEPS: readonly Keep[] = ['memory', 'direct', 'store', 'annotations', 'status', 'parts'];
 
 /** What outlives the processes of a program. */
 export interface Kept {
@@ -20,6 +21,8 @@ export interface Kept {
   open(): ProgressStore;
   /** Whether this write is what its object has now. */
   readonly hasLanded: (next: ProgressDocument) => boolean;
+  /** The memory that controllers work on without its methods; `undefined` where it is asked by them. */
+  readonly direct: MemoryProgress | undefined;
   /** Records go with their object, so that nobody has to delete them. */
   readonly goesWithObjects: boolean;
 }
@@ -34,19 +37,20 @@ export function keepIn(keep: Keep, source: MemoryObjectSource<Thing>, clock: Clo
   const store = openStore<unknown>({ clock });
   const make = {
     memory: () => memory,
+    direct: () => memory,
     store: () => lazy(store.then((opened) => createStoreProgress(opened, { prefix: 'progress/' }))),
     annotations: () => createAnnotationProgress(source),
     status: () => createStatusProgress(source),
     parts: () => createStatusProgress(source, { overflow: memory, bytesMax: TIGHT_BYTES }),
   };
-  const goesWithObjects = keep !== 'memory' && keep !== 'store';
+  const goesWithObjects = keep !== 'memory' && keep !== 'direct' && keep !== 'store';
   const hasLanded = ({ uid, writeId }: ProgressDocument): boolean => {
     const object = source.objects.find((living) => living.uid === uid)?.object;
     const path = keep === 'annotations' ? ['metadata', 'annotations', 'plimsoll.dev/progress'] : STATUS;
     const text = valueAt(object, path);
     return typeof text === 'string' && JSON.parse(text).writeId === writeId;
   };
-  return { open: make[keep], hasLanded, goesWithObjects };
+  return { open: make[keep], direct: keep === 'direct' ? memory : undefined, hasLanded, goesWithObjects };
 }
 
 function lazy(opening: Promise<ProgressStore>): ProgressStore {

@@ -90,6 +90,7 @@ export class ProgramRun {
     };
     this.#actors = new Actors(this.journal, this.#random, this.#clock, looks, script?.chanceOf);
     this.#kept = keepIn(keep, this.#source, this.#clock);
+    if (this.#kept.direct !== undefined) this.journal.watch(this.#kept.direct);
     ({ process: this.#process, controller: this.#controller } = this.#start());
   }
 
@@ -236,7 +237,9 @@ export class ProgramRun {
         (change, result) =>
           checkPatch(this.journal, { process, handlers, deletion: this.#program.deletion }, change, result),
       ),
-      progress: process.progress(this.journal.store(this.#kept.open(), this.#kept.hasLanded), () => this.#fate()),
+      progress:
+        this.#kept.direct ??
+        process.progress(this.journal.store(this.#kept.open(), this.#kept.hasLanded), () => this.#fate()),
       essence: kubernetes,
       clock: process.clock,
       random: this.#random,
