@@ -37,6 +37,22 @@ describe('the versions of a document', () => {
     });
   });
 
+  it('are the same with a plan that is equal to the one they have: nothing is made of it again', () => {
+    const doc = drawn();
+    expect(doc.adoptPlan('deploy', [{ id: 'a', args: 1 }], false)).toBe(doc);
+    const others = [
+      [{ id: 'a', args: 2 }],
+      [{ id: 'a' }],
+      [{ id: 'b', args: 1 }],
+      [{ id: 'a', args: 1, field: 'x' }],
+      [],
+    ];
+    for (const plan of others) {
+      const next = doc.adoptPlan('deploy', plan, false);
+      expect(next.record('deploy')?.plan).toEqual(plan.length === 0 ? undefined : plan);
+    }
+  });
+
   it("are settled by the last opened attempt, not by the last success (A3')", () => {
     const [scale, deploy] = ['scale', 'deploy'].map((id) => drawn().record(id));
     expect([isSettled(scale, 'A'), isSettled(scale, 'B'), isSettled(deploy, 'C'), isSettled(undefined, 'A')]).toEqual([
