@@ -1,5 +1,6 @@
 import { isCount } from '../queue/keyed-queue.ts';
 import { checkSignal } from '../types/check-signal.ts';
+import { shown } from '../types/shown.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import type { AttemptOptions } from './attempt-options.ts';
 import type { ControllerOptions } from './options.ts';
@@ -54,6 +55,11 @@ export function checkId(action: string, id: string): void {
   if (id.length > ID_LENGTH_MAX) throw new TypeError(`Cannot ${action}: the id is longer than ${ID_LENGTH_MAX}`);
   if (id.includes('/') || id === '__proto__')
     throw new TypeError(`Cannot ${action}: the id may not be or contain "${id.includes('/') ? '/' : id}"`);
+}
+
+/** Of whatever object: a name that nothing has is none that is wrong. */
+export function checkObjectName(action: string, name: string): void {
+  if (typeof name !== 'string') throw new TypeError(`Cannot ${action}: the name is not a string, but ${shown(name)}`);
 }
 
 export function checkAttempts(action: string, { retries, timeoutMs }: AttemptOptions): void {

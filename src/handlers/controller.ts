@@ -60,11 +60,16 @@ export interface Controller<T = unknown> extends IndexAccess {
   pause(): void;
   /** Ends a `pause`. */
   resume(): void;
-  /** What is known of one object, for inspection and tests. */
+  /**
+   * What is known of one object, for inspection and tests.
+   *
+   * @throws TypeError for a name that is no string
+   */
   state(name: string): ObjectStatus | undefined;
   /**
    * Why each handler and sub is called for an object at this moment, or is not: as facts, and as `text` for a person.
    *
+   * @throws TypeError for a name that is no string
    * @example
    * ```ts
    * import { createController, createStoreSource, openStore } from 'plimsoll';

@@ -15,7 +15,7 @@ import type { ObjectSource, SourceList } from '../types/source.ts';
 import { Admission } from './admission.ts';
 import { BackPressure } from './back-pressure.ts';
 import { type Breakers, breakersBy } from './breaker.ts';
-import { checkController, checkedSignal } from './checks.ts';
+import { checkController, checkedSignal, checkObjectName } from './checks.ts';
 import { concealedSource } from './concealed-source.ts';
 import { type ControllerStats, freshCounters } from './controller-stats.ts';
 import { documentsOf } from './documents.ts';
@@ -188,10 +188,12 @@ export class ObjectController<T> {
   }
 
   state(name: string): ObjectStatus | undefined {
+    checkObjectName('tell the state of an object', name);
     return inspect(this.#table.get(name), this.#registry.handlers);
   }
 
   explain(name: string): Explanation {
+    checkObjectName('explain an object', name);
     return explain(this.#deps, name, this.#table.get(name), this.#queue.stateOf(name));
   }
 

@@ -1,5 +1,6 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
+import { shown } from '../types/shown.ts';
 import { checkAttempts, checkConcurrency, checkFunction, checkId, checkNames } from './checks.ts';
 import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
 import { FILTER_NAMES } from './filter-options.ts';
@@ -124,7 +125,10 @@ export class Registry {
   }
 
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
-    if (!isKind(kind)) throw new UnsupportedError('register a handler', `the kind "${kind}"`);
+    if (!isKind(kind)) {
+      const name = kind === '' ? '' : shown(kind);
+      throw new UnsupportedError('register a handler', `the kind "${name}" (there are ${KINDS.join(', ')})`);
+    }
     checkNames('register a handler', options, NAMES);
     const action = `register handler "${options.id}"`;
     this.check(action, options, fn);

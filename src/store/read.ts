@@ -5,7 +5,7 @@ import type { GetOptions, RangeRequest, RangeResult } from '../types/requests.ts
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import { shown } from '../types/shown.ts';
-import { checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
+import { checkMembers, checkOptions, GET_NAMES, REQUEST_NAMES } from './checks.ts';
 import type { Mvcc } from './mvcc.ts';
 import { type PreparedSelection, prepareSelection, select } from './selection.ts';
 import { bytesOf } from './values.ts';
@@ -47,9 +47,10 @@ export interface ReadData extends DataSet {
  */
 export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<K>, data: ReadData): RangeResult<V, K> {
   const action = 'range over keys';
+  // First: a range whose name is misspelt is told by that name.
+  checkMembers(request, REQUEST_NAMES, action, 'the range is not an object', 'option');
   let resolved = mvcc.resolve(request, action);
   data.checkCovers(resolved, action);
-  checkOptions(request, REQUEST_NAMES, action);
   const selection = prepareSelection(request, action);
   let { revision = 0 } = request;
   const { continue: token } = request;

@@ -55,8 +55,17 @@ test('wrong handler: a kind of tomorrow is unsupported', () => {
       class: UnsupportedError,
       code: 'UNSUPPORTED',
     });
-    equal(error.capability, `the kind "${kind}"`);
+    equal(error.capability, `the kind "${kind}" (there are change, create, update, resume, delete)`);
   }
+});
+
+test('wrong controller: an object is asked about by its name', () => {
+  const target = controller();
+  for (const name of [5, undefined, null, {}, ['a'], new String('a')]) {
+    throws(() => target.explain(wrong(name)), { class: TypeError });
+    throws(() => target.state(wrong(name)), { class: TypeError });
+  }
+  equal(target.state('a'), undefined);
 });
 
 test('wrong controller: figures out of range are refused', () => {

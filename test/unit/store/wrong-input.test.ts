@@ -52,6 +52,12 @@ const CALLS: [string, Call, ErrorClass, string][] = [
   ['get: no options', (s) => s.get('a', bad(null)), TypeError, 'Cannot get a key: the options are not an object'],
   ['get: a misspelt option', (s) => s.get('a', bad({ rev: 3 })), TypeError, 'Cannot get a key: unknown option rev'],
   [
+    'range: a misspelt shape',
+    (s) => s.range(bad({ prefx: 'a' })),
+    TypeError,
+    'Cannot range over keys: unknown option prefx',
+  ],
+  [
     'range: a misspelt option',
     (s) => s.range(bad({ prefix: 'a', limits: 3 })),
     TypeError,
