@@ -51,7 +51,7 @@ export function commit(
   if (!deps.documents.areInMemory || hasToLand(memory)) return commitByTurns(deps, state, memory, intent);
   const draft = draftOf(deps, state, memory, intent);
   if (typeof draft === 'string') return draft;
-  const { doc } = draft.sent;
+  const { doc } = draft;
   const isWritten = deps.documents.swap(memory.uid, doc.header.gen - 1, doc);
   if (isWritten !== true) return commitByTurns(deps, state, memory, intent);
   return written(deps, memory, draft);
@@ -77,6 +77,7 @@ async function commitByTurns(
 
 /** What is to be written, and what is known once it is. */
 interface Draft {
+  readonly doc: DocumentVersion;
   readonly sent: SentWrite;
   readonly result: Exclude<CommitResult, 'gone'>;
 }
@@ -106,7 +107,7 @@ function draftOf(
   const isTidy = memory.isTidied || settled.header.gen === 0;
   const tidied = isTidy ? opened : opened.tidied(deps, deps.clock.wallTime(), deps.recordTtlMs);
   const doc = tidied.written(deps.nextWriteId(), version);
-  return { sent: { outcomes, jobs, doc }, result: carry ? 'carried' : 'superseded' };
+  return { doc, sent: { outcomes, jobs }, result: carry ? 'carried' : 'superseded' };
 }
 
 /** The job of an intent with those that it is opened with; none if it is not wanted any more. */
@@ -116,16 +117,16 @@ function jobsOf(deps: PassDeps, state: ObjectState, doc: DocumentVersion, intent
   return next.length === 0 ? [job] : [job, ...next.filter((one) => isWanted(deps, state, doc, intent, one))];
 }
 
-function written(deps: PassDeps, memory: UidMemory, { sent, result }: Draft): Draft['result'] {
+function written(deps: PassDeps, memory: UidMemory, { doc, sent, result }: Draft): Draft['result'] {
   deps.counters.writes++;
-  memory.wrote(sent);
+  memory.wrote(doc, sent);
   memory.isTidied = true;
   return result;
 }
 
 /** One attempt to write. `false` is a conflict, with everything read anew. */
 async function write(deps: PassDeps, state: ObjectState, memory: UidMemory, draft: Draft): Promise<boolean> {
-  const { doc } = draft.sent;
+  const { doc } = draft;
   const { gen, writeId } = doc.header;
   try {
     if (await deps.documents.swap(memory.uid, gen - 1, doc)) {

@@ -44,13 +44,15 @@ export interface Controller<T = unknown> extends IndexAccess {
    * Works until the signal aborts, then drains: running calls get the abort, their outcomes are still recorded, and
    * after `drainMs` at the latest it resolves, or `cleanupMs` later if there are cleanups. Call once. Rejects, drained as
    * well, when the source fails for good, and with what a startup threw that failed for good, before anything else is called.
+   *
+   * @throws TypeError for an unknown option and for a signal that is none
    */
   run(options: SignalOptions): Promise<void>;
   /**
    * Resolves once the objects are known and every one is settled for its newest known state: nothing due, running or
    * waiting for a retry. A state that the source has yet to deliver is not known.
    *
-   * @throws the signal's reason; `ClosedError` when the controller stops first, or has stopped.
+   * @throws TypeError for an unknown option and for a signal that is none; the signal's reason; `ClosedError` when the controller stops first, or has stopped.
    */
   idle(options?: SignalOptions): Promise<void>;
   /**

@@ -124,7 +124,7 @@ export class DocumentVersion implements Tables {
     const tick = this.#tick;
     const attempt: Attempt = { ...freshAttempt(digest), state: 'ok' };
     const record = { attempt, done: digest, at: tick, episode: tick, ...(schema === undefined ? {} : { schema }) };
-    return this.#set(this.#tick, id, record, view);
+    return this.#set(tick, id, record, view);
   }
 
   /** Notes that the object was seen. */

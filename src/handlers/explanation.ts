@@ -34,7 +34,10 @@ export interface HandlerExplanation {
   /** It is a sub that has left the plan, and its work is to be undone. */
   readonly retires: boolean;
   readonly reason: Reason;
-  /** For how long the object has been behind for the handler, subs counted in, in ms; `undefined` if it is not. */
+  /**
+   * For how long the object has been behind for the handler, subs counted in, in ms; `undefined` if it is not, and where
+   * nothing is left to do for this very handler or sub.
+   */
   readonly behindMs: number | undefined;
 }
 

@@ -32,10 +32,8 @@ export interface PendingOutcome {
 /** What a write of ours carried. */
 export interface SentWrite {
   readonly outcomes: readonly PendingOutcome[];
-  /** Those whose attempts it opened. */
+  /** What it opened. */
   readonly jobs: readonly Pick<Job, 'id' | 'retires'>[];
-  /** What it wrote. */
-  readonly doc: DocumentVersion;
 }
 
 /** What a parent registered on one digest of its own. */
@@ -203,15 +201,16 @@ export class UidMemory {
   }
 
   /** A write of ours is the present document, so no earlier one can land any more. */
-  wrote(sent: SentWrite): void {
-    this.doc = sent.doc;
+  wrote(doc: DocumentVersion, sent: SentWrite): void {
+    this.doc = doc;
     this.#landed(sent);
     if (sent.outcomes.some(({ replans }) => replans)) this.#trim();
   }
 
+  /** `doc` is what it has written. */
   #landed(sent: SentWrite): void {
     this.drop(sent.outcomes);
-    for (const job of sent.jobs) this.opened.set(job.id, episodeOf(job, sent.doc.record(job.id)));
+    for (const job of sent.jobs) this.opened.set(job.id, episodeOf(job, this.doc?.record(job.id)));
     if (this.#unsure.size > 0) this.#unsure.clear();
   }
 

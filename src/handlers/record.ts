@@ -112,8 +112,9 @@ export interface PlanEntry {
 }
 
 /**
- * A record with what each step moves. Most have nothing else, or a plan: those are written out, so that all are of two
- * shapes, however they came to be. It is most of the time that a step takes.
+ * A record with what each step moves. Most have nothing else, or a plan: those are written out, so that they are of two
+ * shapes, however they came to be. To copy records of many shapes takes most of the time of a step. Whatever else a record
+ * has, also of a later version of this program, it keeps.
  */
 export function recordWith(
   before: HandlerRecord,
@@ -122,11 +123,18 @@ export function recordWith(
   at: number,
   episode: number,
 ): HandlerRecord {
-  const { plan, tried, schema, absentSinceWallMs, retirement } = before;
-  if ((tried ?? schema ?? absentSinceWallMs ?? retirement) !== undefined) {
-    return { ...before, attempt, done, at, episode };
-  }
-  return plan === undefined ? { attempt, done, at, episode } : { attempt, done, at, episode, plan };
+  const { plan } = before;
+  const members = countMembers(before);
+  if (members === 4) return { attempt, done, at, episode };
+  if (members === 5 && plan !== undefined) return { attempt, done, at, episode, plan };
+  return { ...before, attempt, done, at, episode };
+}
+
+/** Without a list of them, which would be one for each record and step. */
+function countMembers(record: object): number {
+  let members = 0;
+  for (const _name in record) members++;
+  return members;
 }
 
 /** Whether something may be left in the world of what this sub did. */

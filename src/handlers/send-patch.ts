@@ -9,7 +9,7 @@ export interface PatchOrigin {
   readonly isOwn: boolean;
   /** Where nobody has answered, what the patch was to make is taken for its work. */
   readonly isMade: (state: Snapshot) => boolean;
-  /** Asked where nobody has answered, before what became of the patch is settled. Rejects, or gives the answer that counts. */
+  /** Asked about a rejection, before it is settled what became of the patch. Rejects, too, or gives the answer that counts. */
   readonly recover?: (error: unknown) => Promise<SourcePatchResult>;
 }
 

@@ -12,8 +12,8 @@ const SHORT_MAX = 8;
  *   values  [ 1, 2 ]          |   set b: 9      values  [ 1, 9 ]
  * ```
  *
- * Above `SHORT_MAX` entries it becomes a `TableMap`, and stays one. That costs less for a change, but its versions know
- * newer ones: where an old one has outlived a few collections of garbage and is dead since, all that came after it, once
+ * Above `SHORT_MAX` entries it becomes a `TableMap`, and stays one. A `TableMap` costs less for a change, but its versions
+ * know newer ones: where an old one has outlived a few collections of garbage and is dead since, all that came after it, once
  * alive or not, is kept until memory is collected as a whole. Most objects have few records, and are written often.
  */
 export class ShortMap<V> implements VersionedMap<V> {

@@ -13,7 +13,7 @@ import type { Changes, VersionedMap } from './versioned-map.ts';
  * many steps as there are changes in between, once. So whoever goes back and forth between distant versions pays for
  * it, and whoever works on the newest pays a look-up.
  *
- * No version knows of older ones: those that nobody holds are free to go.
+ * No version knows of older ones until one of those is read: those that nobody holds are free to go.
  */
 export class TableMap<V> implements VersionedMap<V> {
   /** All entries; only one of the versions has them. */

@@ -9,7 +9,7 @@ import { onAbort } from '../types/on-abort.ts';
 import type { Random } from '../types/random.ts';
 import type { Key } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
-import { untilAborted } from '../types/until-aborted.ts';
+import { raceAborted, untilAborted } from '../types/until-aborted.ts';
 import type { OwnershipClaims, OwnershipNames } from './ownership-names.ts';
 import { OwnershipPlace } from './ownership-place.ts';
 import { OwnershipScope } from './ownership-scope.ts';
@@ -87,7 +87,7 @@ async function takePlace<V, W, K extends Key>(
     // It is not cut short: whatever becomes of it has to be known before the key can be deleted.
     const entered = place.enter(values, value, ifFree);
     entering = entered;
-    const standing = await untilAborted(() => entered, [signal, place.lost]);
+    const standing = await raceAborted(entered, [signal, place.lost]);
     if (standing === 'behind' && ifFree) {
       await untilAborted(() => abandon(context, { place, session, unclaim }, undefined), [signal]);
       return undefined;

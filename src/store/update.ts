@@ -6,7 +6,7 @@ import type { LeaseAttachment } from '../types/requests.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import type { Compare, Operation } from '../types/txn.ts';
-import { untilAborted } from '../types/until-aborted.ts';
+import { raceAborted } from '../types/until-aborted.ts';
 import type { Isolation, UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
 import { checkChoice, checkMembers, checkOptions, LEASE_NAMES } from './checks.ts';
 import { checkValue, prepareLease } from './prepare-put.ts';
@@ -53,7 +53,7 @@ export async function runUpdate<V, K extends Key, R>(
       throwIfEnded(ends);
       const answer = fn(run);
       // Most functions answer at once: nothing to wait for, and no listener.
-      value = isPending(answer) ? await untilAborted(() => answer, ends) : answer;
+      value = isPending(answer) ? await raceAborted(answer, ends) : answer;
       throwIfEnded(ends);
     } catch (error) {
       checkOpen(ACTION);

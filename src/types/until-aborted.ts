@@ -6,7 +6,7 @@ import { onAbort } from './on-abort.ts';
  * one has come already. A late outcome of the callee is dropped, never an unhandled rejection.
  *
  * Each signal gets one listener, however many calls are under way with it: that of a store's life or of an application
- * is shared by many. To race a promise that is under way: `untilAborted(() => promise, [signal])`.
+ * is shared by many. For a promise that is under way already: `raceAborted`.
  */
 export function untilAborted<T>(
   start: (signal: AbortSignal) => T | PromiseLike<T>,
@@ -40,6 +40,16 @@ export function untilAborted<T>(
       },
     );
   });
+}
+
+/**
+ * The same for what has been started before, the signals perhaps aborted since: its outcome is dropped then, too, and never
+ * an unhandled rejection.
+ */
+export function raceAborted<T>(underWay: PromiseLike<T>, signals: readonly (AbortSignal | undefined)[]): Promise<T> {
+  const promise = Promise.resolve(underWay);
+  promise.catch(() => {});
+  return untilAborted(() => promise, signals);
 }
 
 /** A callee that throws instead of rejecting is no different. */

@@ -51,7 +51,7 @@ least ${KILLED_PERCENT_MIN} % have to be killed, and each that survives has to b
 Progress is on stderr.
 
   --files GLOB      only these sources; the share that is killed is then told, not judged
-  --since COMMIT    only lines that differ from that commit; the same
+  --since COMMIT    of these files, or of --files, only lines that differ from that commit; the same
   --tests GLOB      only these tests; the same
   --sample PERCENT  only about so many mutants in a hundred, 1 to 100; the same
   --seed N          the chance of the sample and of the property tests, 0 to 2147483647 (default 1)
@@ -77,7 +77,7 @@ export async function checkMutants(args: readonly string[], root: URL): Promise<
   const files = flags.values.get('--files')?.split(',');
   const since = flags.values.get('--since');
   const mutated = since === undefined ? (files ?? FILES) : changedLines(root, since, files ?? FILES);
-  if (mutated.length === 0) throw new BadCommand(`no line has changed since ${since}`);
+  if (mutated.length === 0) throw new BadCommand(`no line of these files has changed since ${since}`);
   const tests = flags.values.get('--tests')?.split(',');
   const percent = readInteger(flags, '--sample', 1, 100) ?? 100;
   const seed = readInteger(flags, '--seed', 0, 0x7fffffff) ?? 1;

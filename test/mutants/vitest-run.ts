@@ -26,7 +26,10 @@ export interface RunOptions {
   readonly folder: string;
   readonly tests: readonly string[];
   readonly seed: number;
-  /** A run that says nothing for longer hangs, which is one way to be caught: it says something after each file. */
+  /**
+   * A run that says nothing for longer hangs, which is one way to be caught: it says something after each file. So does one
+   * that goes on for ten times as long, whatever it says.
+   */
   readonly silenceMsMax: number;
   /** Told how long it was silent at most, in ms. */
   readonly onSilence?: (longestMs: number) => void;
@@ -51,10 +54,12 @@ export async function runTests({ folder, tests, seed, silenceMsMax, onSilence }:
   // A group of its own: the workers end with it.
   const end = onExit(() => endGroup(child.pid));
   let isLate = false;
-  const timer = setTimeout(() => {
+  const giveUp = () => {
     isLate = true;
     end();
-  }, silenceMsMax);
+  };
+  const timer = setTimeout(giveUp, silenceMsMax);
+  const limit = setTimeout(giveUp, 10 * silenceMsMax);
   let said = '';
   let lastMs = performance.now();
   let longestMs = 0;
@@ -72,9 +77,11 @@ export async function runTests({ folder, tests, seed, silenceMsMax, onSilence }:
     child.on('close', resolve);
   });
   clearTimeout(timer);
+  clearTimeout(limit);
   end();
-  onSilence?.(longestMs);
-  if (isLate) return { type: 'failed', by: `a run that hangs: silent for ${Math.round(silenceMsMax / 1000)} s` };
+  onSilence?.(Math.max(longestMs, performance.now() - lastMs));
+  if (isLate)
+    return { type: 'failed', by: `a run that hangs: no end, or silent for ${Math.round(silenceMsMax / 1000)} s` };
   return judge(code, readResult(outputFile), said);
 }
 

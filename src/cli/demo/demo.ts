@@ -4,7 +4,7 @@ import { createSeededRandom } from '../../system/seeded-random.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { Store } from '../../types/store.ts';
-import { untilAborted } from '../../types/until-aborted.ts';
+import { raceAborted } from '../../types/until-aborted.ts';
 import { DataError } from '../errors.ts';
 import { type Check, checkDemo } from './checks.ts';
 import { Condition } from './condition.ts';
@@ -237,6 +237,6 @@ export class Demo {
 
   /** The same promise, or the reason why the demo ends early. */
   #guard<T>(promise: Promise<T>): Promise<T> {
-    return untilAborted(() => promise, [this.#abort.signal]);
+    return raceAborted(promise, [this.#abort.signal]);
   }
 }

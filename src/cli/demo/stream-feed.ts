@@ -1,5 +1,5 @@
 import type { Clock } from '../../types/clock.ts';
-import { untilAborted } from '../../types/until-aborted.ts';
+import { raceAborted } from '../../types/until-aborted.ts';
 import { DataError, UsageError } from '../errors.ts';
 import type { Condition } from './condition.ts';
 import { OUTAGE_EVENTS, OUTAGE_MS, REPLAY_LAG_MAX, UNDELIVERED_MAX } from './run-state.ts';
@@ -157,6 +157,6 @@ export class StreamFeed {
     const { signal } = this.#options;
     this.#next ??= this.#source.next();
     const next = this.#next;
-    return untilAborted(() => next, [signal]);
+    return raceAborted(next, [signal]);
   }
 }

@@ -133,12 +133,12 @@ describe('the memory of a uid', () => {
       .openAttempt('p', 'D')
       .adoptPlan('p', [{ id: 'a' }, { id: 'b' }], false);
     const jobs = ['p', 'p/a', 'p/b'].map((id) => ({ id, retires: false }));
-    for (const job of jobs) memory.wrote({ outcomes: [], jobs: [job], doc });
+    for (const job of jobs) memory.wrote(doc, { outcomes: [], jobs: [job] });
     memory.deadlines.set('p/a', { wakeAtWallMs: 1, deadlineClockMs: 1 });
     memory.spared.add('p/a');
     const outcome = { apply: (before: DocumentVersion) => before, replans: true };
     memory.push(outcome);
-    memory.wrote({ outcomes: [outcome], jobs: [], doc: doc.adoptPlan('p', [{ id: 'b' }], false) });
+    memory.wrote(doc.adoptPlan('p', [{ id: 'b' }], false), { outcomes: [outcome], jobs: [] });
     expect([[...memory.opened.keys()], memory.deadlines.size, memory.spared.size]).toEqual([['p', 'p/b'], 0, 0]);
     expect(memory.outcomes).toEqual([]);
   });

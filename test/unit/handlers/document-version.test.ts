@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type DocumentVersion, emptyDocument, versionOf } from '../../../src/handlers/document-version.ts';
-import { type Attempt, isSettled } from '../../../src/handlers/record.ts';
+import { type Attempt, type HandlerRecord, isSettled } from '../../../src/handlers/record.ts';
 
 /** The document that src/handlers/record.ts draws, built by the steps that lead to it. */
 function drawn(): DocumentVersion {
@@ -18,6 +18,16 @@ function drawn(): DocumentVersion {
 function ok(digest: string): Attempt {
   return { digest, state: 'ok', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
 }
+
+/** All that a record may have beside what every record has; the last one is of a later version of the program. */
+const OTHERS: Required<Omit<HandlerRecord, 'attempt' | 'done' | 'at' | 'episode'>> & { readonly later: unknown } = {
+  plan: [{ id: 'x' }],
+  tried: [{ args: 1 }],
+  schema: 'v2',
+  absentSinceWallMs: 5,
+  retirement: { episode: 1, failures: 0, wakeAtWallMs: 0, delayMs: 0 },
+  later: { any: 'thing' },
+};
 
 describe('the versions of a document', () => {
   it('are as drawn', () => {
@@ -51,6 +61,21 @@ describe('the versions of a document', () => {
       const next = doc.adoptPlan('deploy', plan, false);
       expect(next.record('deploy')?.plan).toEqual(plan.length === 0 ? undefined : plan);
     }
+  });
+
+  it.each(Object.entries(OTHERS))('keep %s of a record in each step that moves something else', (name, value) => {
+    const { records, ...rest } = drawn().toDocument();
+    const scale = { ...records.scale, [name]: value };
+    const doc = versionOf({ ...rest, records: { ...records, scale } as never });
+    const steps = [
+      // What is noted anew with each attempt is not kept.
+      ...(name === 'schema' || name === 'absentSinceWallMs' ? [] : [doc.openAttempt('scale', 'B')]),
+      doc.settleAttempt('scale', 3, 'B', ok('B'), { tried: undefined, seen: { view: 'view B' } }),
+      doc.settleAttempt('scale', 3, 'B', ok('B')),
+      doc.markDone('scale', 'C', 'view C'),
+      doc.openAttempt('deploy', 'D').stamp('scale', 3),
+    ];
+    for (const step of steps) expect(step.record('scale')).toMatchObject({ [name]: value });
   });
 
   it("are settled by the last opened attempt, not by the last success (A3')", () => {

@@ -5,6 +5,7 @@ import { createFaultyBackend } from '../../../src/testing/faulty-backend.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { BackendError, ClosedError } from '../../../src/types/errors.ts';
 import type { Store } from '../../../src/types/store.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { openLeaseRig } from '../cache/lease-rig.ts';
 import { openTestStore, settle } from './fixture.ts';
 
@@ -70,6 +71,44 @@ describe.each(['embedded', 'replica'] as const)('R71: an update whose function i
     await store.close();
     await settle();
     expect(others.map(({ now }) => now)).toEqual(others.map(() => expect.any(ClosedError)));
+  });
+
+  it.each<[string, (end: () => void) => () => Promise<unknown>]>([
+    [
+      'before its first wait',
+      (end) => async () => {
+        end();
+        throw new Error('late');
+      },
+    ],
+    [
+      'and goes on',
+      (end) => async () => {
+        end();
+        await null;
+        throw new Error('late');
+      },
+    ],
+    [
+      'and answers with a thenable',
+      (end) => () => {
+        end();
+        return { then: (_: unknown, fail: (error: unknown) => void) => fail(new Error('late')) } as Promise<unknown>;
+      },
+    ],
+  ])('a function that ends its own update %s: what it comes to is dropped', async (_, make) => {
+    const store = await open(kind);
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const stopped = await errorOf(() =>
+      store.update(
+        make(() => stop.abort(reason)),
+        { signal: stop.signal },
+      ),
+    );
+    const closed = await errorOf(() => store.update(make(() => void store.close())));
+    expect([stopped, String(closed)]).toEqual([reason, 'ClosedError: Cannot update: closed']);
+    await settle();
   });
 
   it('what the function throws before is told as it is, a ClosedError of another store too', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AbortableItems, abortableSleep } from '../../../src/system/abortable.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
-import { untilAborted } from '../../../src/types/until-aborted.ts';
+import { raceAborted, untilAborted } from '../../../src/types/until-aborted.ts';
 import { probe } from '../../support/replica-rig.ts';
 
 const forever = () => new Promise<never>(() => {});
@@ -23,6 +23,20 @@ function countedSignal(): { readonly controller: AbortController; readonly liste
   }) as typeof signal.removeEventListener;
   return { controller, listeners: () => listening.size };
 }
+
+describe('raceAborted', () => {
+  it('is the outcome of what is under way, or the reason of a signal, before or after', async () => {
+    expect(await raceAborted(Promise.resolve(7), [undefined])).toBe(7);
+    const reason = new Error('enough');
+    // A rejection that nobody handles fails the run of the tests by itself.
+    const late = Promise.reject(new Error('late'));
+    await expect(raceAborted(late, [AbortSignal.abort(reason)])).rejects.toBe(reason);
+    const stop = new AbortController();
+    const racing = raceAborted(forever(), [stop.signal]);
+    stop.abort(reason);
+    await expect(racing).rejects.toBe(reason);
+  });
+});
 
 describe('untilAborted', () => {
   it('is the outcome of the call, also of one that throws at once', async () => {
