@@ -102,7 +102,7 @@ function checkHandlers({ handlers, expected }: CheckInput): Check {
     (behind === 0 ? undefined : { key: '', expected: '0 objects behind', actual: `${behind} objects behind` });
   const handled = expected.size * handlers.perObject;
   const failures = temporaryFailures + permanentFailures;
-  const summary = `${handled} handlers and sub-handlers of ${count(expected.size, 'object')} last succeeded on the final essence, ${behind} behind, ${count(calls, 'call')}, ${failures} failed`;
+  const summary = `${handled} handlers and sub-handlers of ${count(expected.size, 'object')} last succeeded on the final essence, ${behind} behind, ${count(calls, 'call')}, ${failures} failed, an index of ${count(handlers.namespaces, 'namespace')}`;
   return judge('handlers', difference, summary);
 }
 

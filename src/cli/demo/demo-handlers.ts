@@ -13,6 +13,7 @@ import type { TrueObject } from './true-state.ts';
 
 const PARENT = 'deploy';
 const SUBS: readonly string[] = ['network', 'storage', 'notify'];
+const INDEX = 'by-namespace';
 const HANDLER_IDS: readonly string[] = [PARENT, ...SUBS.map((sub) => `${PARENT}/${sub}`)];
 
 /** How long a call of a sub-handler takes at least. */
@@ -102,7 +103,15 @@ export class DemoHandlers {
     while (this.stats.objects > kvs.length || this.stats.behind > 0) await delay(clock, POLL_MS, signal);
   }
 
-  /** The first handler that did not last succeed on the final essence: by the ledger, then by the controller itself. */
+  /** Namespaces that the index has objects of. */
+  get namespaces(): number {
+    return this.#controller.index(INDEX).size;
+  }
+
+  /**
+   * The first handler that did not last succeed on the final essence: by the ledger, then by the controller itself; or the
+   * first namespace whose objects the index does not have, and no others.
+   */
   compare(truth: ReadonlyMap<string, TrueObject>): Difference | undefined {
     const missed = this.#ledger.compare(truth, HANDLER_IDS);
     if (missed !== undefined) return missed;
@@ -112,10 +121,25 @@ export class DemoHandlers {
       if (status?.settled === true && status.succeeded && open === undefined) continue;
       return { key, expected: 'settled and succeeded', actual: JSON.stringify(open ?? status ?? 'unknown object') };
     }
+    return this.#compareIndex(truth);
+  }
+
+  #compareIndex(truth: ReadonlyMap<string, TrueObject>): Difference | undefined {
+    const index = this.#controller.index<string>(INDEX);
+    const expected = new Map<string, string[]>([...index.keys()].map((namespace) => [namespace, []]));
+    for (const [key, { object }] of truth) {
+      const namespace = namespaceOf(object);
+      expected.set(namespace, [...(expected.get(namespace) ?? []), key]);
+    }
+    for (const [namespace, keys] of expected) {
+      const [wanted, found] = [keys, [...index.get(namespace)]].map((names) => names.sort().join(' '));
+      if (wanted !== found) return { key: namespace, expected: `in the index: ${wanted}`, actual: `${found}` };
+    }
     return undefined;
   }
 
   #register(): void {
+    this.#controller.on('index', { id: INDEX }, (object, { name }) => ({ [namespaceOf(object)]: name }));
     this.#controller.on('change', { id: PARENT }, (context) => {
       for (const sub of SUBS) {
         context.sub(sub, { args: { step: sub } }, (call) =>
@@ -130,6 +154,10 @@ export class DemoHandlers {
     this.#ledger.succeeded(key, id, object);
     if (++this.#calls % SWEEP_CALLS === 0) this.#ledger.retain((name) => this.#controller.state(name) !== undefined);
   }
+}
+
+function namespaceOf({ metadata }: Resource): string {
+  return (metadata as { readonly namespace?: string } | undefined)?.namespace ?? '(none)';
 }
 
 /** A call that has begun is finished: so short a wait need not be cut short. */
