@@ -40,13 +40,12 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-no-write-ahead',
     file: 'src/handlers/commit.ts',
-    find: '  const next = tidied.written(deps.nextWriteId(), version);',
+    find: '  const doc = tidied.written(deps.nextWriteId(), version);',
     replace: `  if (carry && outcomes.length === 0) {
-    const begun = jobs.map((job) => ({ id: job.id, episode: episodeOf(job, opened.record(job.id)) }));
-    memory.wrote(opened, { outcomes, opened: begun });
+    memory.wrote(opened, { outcomes, jobs });
     return 'carried' as 'superseded';
   }
-  const next = tidied.written(deps.nextWriteId(), version);`,
+  const doc = tidied.written(deps.nextWriteId(), version);`,
     why: "A12': a record says that a call may begin before it does",
     tests: PROGRAMS,
   },
