@@ -8,6 +8,9 @@ export function enterCall(execution: Execution, isSupersedable: boolean): Runnin
   const { state, snapshot, job } = execution;
   const running = new RunningCall(job, snapshot, isSupersedable, new CallAccount(execution));
   state.enter(running);
+  // A parent was perhaps called in between, to register it anew.
+  const { newest } = state;
+  if (newest?.uid !== snapshot.uid || newest.deleting !== snapshot.deleting) running.reconsider(newest);
   return running;
 }
 

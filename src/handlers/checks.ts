@@ -2,6 +2,7 @@ import { isCount } from '../queue/keyed-queue.ts';
 import { checkSignal } from '../types/check-signal.ts';
 import { shown } from '../types/shown.ts';
 import type { SignalOptions } from '../types/signal.ts';
+import { wrongNumber } from '../types/wrong-number.ts';
 import type { AttemptOptions } from './attempt-options.ts';
 import type { ControllerOptions } from './options.ts';
 
@@ -48,10 +49,17 @@ export function checkedSignal(action: string, options: SignalOptions): SignalOpt
   return signal === undefined ? {} : { signal };
 }
 
+/** What fails where a handler is refused, whatever its id is. */
+export function registering(id: unknown): string {
+  return typeof id === 'string' ? `register handler "${id}"` : 'register a handler';
+}
+
 /** Ids are parts of record names: `parent/sub`. */
 export function checkId(action: string, id: string): void {
   if (typeof id !== 'string' || id === '')
     throw new TypeError(`Cannot ${action}: the id must be a string with content`);
+  if (!id.isWellFormed())
+    throw new TypeError(`Cannot ${action}: the id has a lone surrogate, which no record can have`);
   if (id.length > ID_LENGTH_MAX) throw new TypeError(`Cannot ${action}: the id is longer than ${ID_LENGTH_MAX}`);
   if (id.includes('/') || id === '__proto__')
     throw new TypeError(`Cannot ${action}: the id may not be or contain "${id.includes('/') ? '/' : id}"`);
@@ -64,16 +72,16 @@ export function checkObjectName(action: string, name: string): void {
 
 export function checkAttempts(action: string, { retries, timeoutMs }: AttemptOptions): void {
   if (retries !== undefined && !(retries === Number.POSITIVE_INFINITY || (Number.isInteger(retries) && retries >= 0))) {
-    throw new RangeError(`Cannot ${action}: retries must be a whole number from 0 on or Infinity, got ${retries}`);
+    throw wrongNumber(action, 'retries', retries, 'a whole number from 0 on or Infinity');
   }
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) {
-    throw new RangeError(`Cannot ${action}: timeoutMs must be above 0, got ${timeoutMs}`);
+    throw wrongNumber(action, 'timeoutMs', timeoutMs, 'above 0');
   }
 }
 
 export function checkConcurrency(action: string, concurrency: unknown): void {
   if (concurrency !== undefined && !isCount(concurrency)) {
-    throw new RangeError(`Cannot ${action}: concurrency must be a whole number from 1 on, got ${concurrency}`);
+    throw wrongNumber(action, 'concurrency', concurrency, 'a whole number from 1 on');
   }
 }
 
@@ -139,27 +147,27 @@ export function checkController<T>(options: ControllerOptions<T>): void {
     );
   }
   if (policy !== undefined && policy !== 'supersede' && policy !== 'complete') {
-    throw new TypeError(`Cannot ${action}: policy is ${String(policy)}, allowed are supersede and complete`);
+    throw new TypeError(`Cannot ${action}: policy is ${shown(policy)}, allowed are supersede and complete`);
   }
   const { persist, parallel } = options;
   if (persist !== undefined && persist !== 'call' && persist !== 'pass') {
-    throw new TypeError(`Cannot ${action}: persist is ${String(persist)}, allowed are call and pass`);
+    throw new TypeError(`Cannot ${action}: persist is ${shown(persist)}, allowed are call and pass`);
   }
   if (parallel !== undefined && !isCount(parallel)) {
-    throw new RangeError(`Cannot ${action}: parallel must be a whole number from 1 on, got ${parallel}`);
+    throw wrongNumber(action, 'parallel', parallel, 'a whole number from 1 on');
   }
   checkConcurrency(action, options.concurrency);
   checkScheduling(action, options);
   const { finalizer, recordTtlMs } = options;
   if (recordTtlMs !== undefined && !(typeof recordTtlMs === 'number' && recordTtlMs >= 0)) {
-    throw new RangeError(`Cannot ${action}: recordTtlMs must be at least 0, got ${recordTtlMs}`);
+    throw wrongNumber(action, 'recordTtlMs', recordTtlMs, 'at least 0');
   }
   if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
     throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
   }
   for (const [name, value] of Object.entries({ drainMs, cleanupMs })) {
     if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
-      throw new RangeError(`Cannot ${action}: ${name} must be at least 0, got ${value}`);
+      throw wrongNumber(action, name, value, 'at least 0');
     }
   }
 }
@@ -174,25 +182,25 @@ function checkScheduling<T>(
 ): void {
   checkFunction(action, 'priority', priority);
   if (ageingMs !== undefined && !(typeof ageingMs === 'number' && ageingMs > 0 && Number.isFinite(ageingMs))) {
-    throw new RangeError(`Cannot ${action}: ageingMs must be above 0, got ${ageingMs}`);
+    throw wrongNumber(action, 'ageingMs', ageingMs, 'above 0');
   }
   if (queuedMax !== undefined && !isCount(queuedMax)) {
-    throw new RangeError(`Cannot ${action}: queuedMax must be a whole number from 1 on, got ${queuedMax}`);
+    throw wrongNumber(action, 'queuedMax', queuedMax, 'a whole number from 1 on');
   }
   if (rateLimit !== undefined) {
     checkNames(`${action}: rateLimit`, rateLimit, ['perSecond', 'burst']);
     const { perSecond, burst } = rateLimit;
     if (!(typeof perSecond === 'number' && perSecond >= PER_SECOND_MIN && Number.isFinite(perSecond))) {
-      throw new RangeError(`Cannot ${action}: perSecond must be at least ${PER_SECOND_MIN}, got ${perSecond}`);
+      throw wrongNumber(action, 'perSecond', perSecond, `at least ${PER_SECOND_MIN}`);
     }
     if (burst !== undefined && !(Number.isInteger(burst) && burst >= 1)) {
-      throw new RangeError(`Cannot ${action}: burst must be a whole number from 1 on, got ${burst}`);
+      throw wrongNumber(action, 'burst', burst, 'a whole number from 1 on');
     }
   }
   if (breaker === undefined) return;
   checkNames(`${action}: breaker`, breaker, ['failuresMax', 'backoff']);
   const { failuresMax } = breaker;
   if (!(Number.isInteger(failuresMax) && failuresMax >= 1)) {
-    throw new RangeError(`Cannot ${action}: failuresMax must be a whole number from 1 on, got ${failuresMax}`);
+    throw wrongNumber(action, 'failuresMax', failuresMax, 'a whole number from 1 on');
   }
 }

@@ -1,4 +1,5 @@
 import { isCount, KeyedQueue } from '../queue/keyed-queue.ts';
+import { wrongNumber } from '../types/wrong-number.ts';
 import { checkAttempts, checkNames } from './checks.ts';
 import type { EventContext, EventFunction, EventOptions } from './event-options.ts';
 import { FILTER_NAMES } from './filter-options.ts';
@@ -58,7 +59,7 @@ export class EventHandlers {
     checkAttempts(action, options);
     const { id, backlogMax = 16, timeoutMs } = options;
     if (!isCount(backlogMax) || backlogMax === Number.POSITIVE_INFINITY) {
-      throw new RangeError(`Cannot ${action}: backlogMax must be a whole number from 1 on, got ${backlogMax}`);
+      throw wrongNumber(action, 'backlogMax', backlogMax, 'a whole number from 1 on');
     }
     const filter = objectFilter(action, options);
     // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.

@@ -42,6 +42,8 @@ export function report({ deps, memory, snapshot, job, trial }: Execution, outcom
   else if (outcome.kind !== 'superseded') memory.breaker?.failed(trial.begun);
   if (outcome.kind === 'ok') memory.errors.delete(job.id);
   else if (outcome.kind !== 'superseded') memory.errors.set(job.id, errorText(outcome.error));
+  if (job.handler.kind === 'resume' && (outcome.kind === 'ok' || outcome.kind === 'permanent'))
+    memory.resumed.add(job.id);
   const factsOf = () => ({ ...naming(snapshot), handler: job.id });
   switch (outcome.kind) {
     case 'ok':

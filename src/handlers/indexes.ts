@@ -1,6 +1,7 @@
 import { isCount } from '../queue/keyed-queue.ts';
 import { isPromise } from '../types/is-promise.ts';
 import type { Logger } from '../types/logger.ts';
+import { wrongNumber } from '../types/wrong-number.ts';
 import { checkNames } from './checks.ts';
 import { FILTER_NAMES } from './filter-options.ts';
 import { type ObjectFilter, objectFilter } from './filters.ts';
@@ -68,7 +69,7 @@ export class Indexes {
     checkNames(action, options, NAMES);
     const { id, entriesMax = 1_000_000 } = options;
     if (!isCount(entriesMax) || entriesMax === Number.POSITIVE_INFINITY) {
-      throw new RangeError(`Cannot ${action}: entriesMax must be a whole number from 1 on, got ${entriesMax}`);
+      throw wrongNumber(action, 'entriesMax', entriesMax, 'a whole number from 1 on');
     }
     const filter = objectFilter(action, options);
     const data = new IndexData();

@@ -2,7 +2,7 @@ import type { BreakerStatus } from './breaker.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isComplete, isFilteredStep, isPlannedAt } from './jobs.ts';
 import type { Loop, LoopGuard } from './loop-guard.ts';
-import type { ObjectState } from './object-memory.ts';
+import type { ObjectState, UidMemory } from './object-memory.ts';
 import type { Parent } from './parent.ts';
 import { type HandlerRecord, isSettled } from './record.ts';
 import { subRecordId } from './record-id.ts';
@@ -60,8 +60,8 @@ export function inspect(state: ObjectState | undefined, handlers: readonly Handl
   if (state === undefined || snapshot === undefined) return undefined;
   const isCurrent = state.memory?.uid === snapshot.uid;
   const doc = (isCurrent ? state.memory?.effective(state.name) : undefined) ?? emptyDocument(snapshot.uid, state.name);
-  const guard = isCurrent ? state.memory?.guard : undefined;
-  const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc, guard));
+  const memory = isCurrent ? state.memory : undefined;
+  const statuses = handlers.flatMap((handler) => statusesOf(handler, snapshot, doc, memory));
   // Of those out of scope: who would be in it but for a fault, and whose work is still to be undone.
   const concerned = statuses.filter(
     (status) => status.inScope || status.fault !== undefined || status.state === 'retiring',
@@ -86,8 +86,9 @@ function statusesOf(
   handler: Handler,
   snapshot: Snapshot,
   doc: DocumentVersion,
-  guard: LoopGuard | undefined,
+  memory: UidMemory | undefined,
 ): HandlerStatus[] {
+  const guard = memory?.guard;
   // A handler for deletions is for no object that lives, and no other one for an object that is deleting.
   const isOfKind = snapshot.deleting === (handler.kind === 'delete');
   const record = doc.record(handler.id);
@@ -98,10 +99,18 @@ function statusesOf(
   // `done` of a parent is written with the last outcome of its subs; without a write it may lag behind what is true.
   const isDone = isPlanned && isComplete(root, doc, snapshot);
   const done = isDone ? view.digest : undefined;
-  // Who is called for the creation alone has done its part, whatever the object looks like now.
-  const isOver = handler.kind === 'create' && record?.attempt?.state === 'ok' && record.done !== null;
-  const seen = view !== undefined && isOver ? { value: undefined, digest: record.attempt?.digest ?? '' } : view;
-  const parent = statusOf(id, seen, record, isOver ? seen?.digest : done, snapshot.faultOf(id), guard?.loopOf(id));
+  // Who is called for the creation alone, or once by this process, has done its part, whatever the object looks like now.
+  const isCreated = handler.kind === 'create' && record?.attempt?.state === 'ok' && record.done !== null;
+  const isOver = isCreated || memory?.resumed.has(id) === true;
+  const seen = view !== undefined && isOver ? { value: undefined, digest: record?.attempt?.digest ?? '' } : view;
+  const parent = statusOf(
+    id,
+    seen,
+    record,
+    isOver && record?.attempt?.state === 'ok' ? seen?.digest : done,
+    snapshot.faultOf(id),
+    guard?.loopOf(id),
+  );
   const retiring = handler.retire === undefined ? [] : doc.retiring(handler.id);
   return [
     parent,

@@ -1,5 +1,5 @@
 import { Activities, type ActivityFunction, type ActivityOptions } from './activities.ts';
-import { checkObject } from './checks.ts';
+import { checkObject, registering } from './checks.ts';
 import type { HandlerFunction } from './context.ts';
 import { EventHandlers } from './event-handlers.ts';
 import type { EventFunction, EventOptions } from './event-options.ts';
@@ -70,7 +70,7 @@ export class Kinds {
       return;
     }
     checkObject('register a handler', options);
-    const action = `register handler "${options.id}"`;
+    const action = registering(options.id);
     this.#registry.check(action, options, fn);
     add(action, options, fn);
     this.#registry.take(options.id);

@@ -15,7 +15,7 @@ import type { ObjectSource, SourceList } from '../types/source.ts';
 import { Admission } from './admission.ts';
 import { BackPressure } from './back-pressure.ts';
 import { type Breakers, breakersBy } from './breaker.ts';
-import { checkController, checkedSignal, checkObjectName } from './checks.ts';
+import { checkController, checkedSignal, checkObjectName, registering } from './checks.ts';
 import { concealedSource } from './concealed-source.ts';
 import { type ControllerStats, freshCounters } from './controller-stats.ts';
 import { documentsOf } from './documents.ts';
@@ -133,7 +133,7 @@ export class ObjectController<T> {
   }
 
   on<K extends keyof KindTable>(kind: K, options: KindTable<T>[K]['options'], fn: KindTable<T>[K]['fn']): void {
-    if (this.#isRunning) throw new TypeError(`Cannot register handler "${options.id}": the controller runs`);
+    if (this.#isRunning) throw new TypeError(`Cannot ${registering(options.id)}: the controller runs`);
     this.#kinds.add(kind, options, fn);
     const handler = this.#registry.handlers.at(-1);
     // Otherwise of a kind without records: it has neither figures nor places.

@@ -79,6 +79,11 @@ export class UidMemory {
   readonly rebuilds: Map<string, RebuildRest> = new Map();
   /** Records whose last call was aborted for newer input: the next one may finish. */
   readonly spared: Set<string> = new Set();
+  /**
+   * Handlers of kind `resume` whose call has come to its end in this process. The record says who was called last: another
+   * process that lives has written its own over it perhaps.
+   */
+  readonly resumed: Set<string> = new Set();
   readonly guard: LoopGuard = new LoopGuard();
   /** `undefined` where the controller has none. */
   readonly breaker: Breaker | undefined;

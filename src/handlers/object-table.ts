@@ -2,13 +2,16 @@ import type { SourceDeletion, SourceList, SourceObject } from '../types/source.t
 import { ObjectState } from './object-memory.ts';
 import { Snapshot, type ViewRules } from './snapshot.ts';
 
-/** Dead uids remembered. One that is forgotten is found out by the read before its first call (A12'). */
+/**
+ * Dead uids remembered, and names of which nothing lives. One that is forgotten is found out by the read before its first
+ * call (A12').
+ */
 const DEAD_MAX = 10_000;
 
 /**
  * The newest known state of every object. Here it is decided what counts as newer (A1'):
  *
- * - a state counts only if its resource version is above that of the newest one under its name;
+ * - a state counts only if its resource version is above that of the newest one under its name, also if that is gone;
  * - a uid that a deletion, an empty read or another uid under its name has shown to be dead never comes back, whatever
  *   the version of a late item says;
  * - an object that a list lacks is gone only if the list is at least as new as what is known of it (A1').
@@ -16,6 +19,8 @@ const DEAD_MAX = 10_000;
 export class ObjectTable {
   readonly #states = new Map<string, ObjectState>();
   readonly #dead = new Set<string>();
+  /** The newest version known of names under which nothing lives: nothing older comes to life there. */
+  readonly #gone = new Map<string, string>();
   readonly #compare: (a: string, b: string) => number;
   readonly #rules: ViewRules;
   readonly #changed: (name: string) => void;
@@ -42,21 +47,25 @@ export class ObjectTable {
   /** Takes a state from a list, a watch or a read; or, `isOwn`, the answer to a patch of the newest state. */
   observe(object: SourceObject, isOwn = false): void {
     if (this.#dead.has(object.uid)) return;
-    const state = this.#stateOf(object.name);
-    const before = state.newest;
-    if (before !== undefined && this.#compare(object.resourceVersion, before.resourceVersion) <= 0) return;
+    const { name, resourceVersion } = object;
+    const before = this.#states.get(name)?.newest;
+    const known = before?.resourceVersion ?? this.#gone.get(name);
+    if (known !== undefined && this.#compare(resourceVersion, known) <= 0) return;
+    this.#gone.delete(name);
+    const state = this.#stateOf(name);
     if (before !== undefined && before.uid !== object.uid) this.#bury(state, before.uid);
     state.replace(new Snapshot(object, this.#rules), isOwn);
-    this.#changed(object.name);
+    this.#changed(name);
   }
 
   /** Takes a deletion from a watch. */
-  observeDeletion(deletion: SourceDeletion): void {
-    const newest = this.#states.get(deletion.name)?.newest;
-    if (deletion.uid !== undefined) this.vanish(deletion.name, deletion.uid);
-    else if (newest !== undefined && this.#compare(newest.resourceVersion, deletion.resourceVersion) < 0) {
-      this.vanish(deletion.name, newest.uid);
+  observeDeletion({ name, uid, resourceVersion }: SourceDeletion): void {
+    const newest = this.#states.get(name)?.newest;
+    if (uid !== undefined) this.vanish(name, uid);
+    else if (newest !== undefined && this.#compare(newest.resourceVersion, resourceVersion) < 0) {
+      this.vanish(name, newest.uid);
     }
+    if (this.#states.get(name)?.newest === undefined) this.#rememberGone(name, resourceVersion);
   }
 
   /** This uid is dead. */
@@ -67,7 +76,10 @@ export class ObjectTable {
       return;
     }
     this.#bury(state, uid);
-    if (state.newest?.uid === uid) state.replace(undefined);
+    if (state.newest?.uid === uid) {
+      this.#rememberGone(name, state.newest.resourceVersion);
+      state.replace(undefined);
+    }
     this.#changed(name);
   }
 
@@ -84,6 +96,7 @@ export class ObjectTable {
   /** The data behind the source was replaced: nothing known is about it. */
   vanishAll(): void {
     for (const { name, newest } of [...this.#states.values()]) if (newest !== undefined) this.vanish(name, newest.uid);
+    this.#gone.clear();
   }
 
   /** Drops a name under which nothing lives. */
@@ -103,6 +116,14 @@ export class ObjectTable {
   #bury(state: ObjectState, uid: string): void {
     this.#remember(uid);
     state.discard(uid);
+  }
+
+  #rememberGone(name: string, version: string): void {
+    const known = this.#gone.get(name);
+    if (known !== undefined && this.#compare(version, known) <= 0) return;
+    const oldest = this.#gone.keys().next();
+    if (known === undefined && this.#gone.size >= DEAD_MAX && oldest.done !== true) this.#gone.delete(oldest.value);
+    this.#gone.set(name, version);
   }
 
   #remember(uid: string): void {

@@ -85,9 +85,11 @@ export class Pass {
         const forced = this.#isForced();
         if (!forced && !isSameJob(job, this.#newest())) break;
         const begins = this.#begin(job, forced);
-        const begun = typeof begins === 'string' ? begins : await begins;
-        if (begun === 'again') return 'again';
-        if (begun !== 'carried') break;
+        if ((typeof begins === 'string' ? begins : await begins) !== 'carried') break;
+        // Nothing between this and the call: whoever ends calls has to find it.
+        const may = this.#mayCall(job);
+        if (may === 'again') return 'again';
+        if (may !== 'carried') break;
         const isAlone = this.#deps.parallel === 1 || this.#isAlone(job);
         const call = this.#execute(job, forced);
         if (isAlone) {
@@ -215,14 +217,11 @@ export class Pass {
    * being written, the pass begins anew on it. Under edits faster than a write that would never end, so after
    * `RESTARTS_MAX` times the call is made on what it was opened for.
    */
-  #begin(job: Job, forced: boolean): CommitResult | 'again' | Promise<CommitResult | 'again'> {
+  #begin(job: Job, forced: boolean): CommitResult | Promise<CommitResult> {
     const memory = this.#memory;
-    if (!this.#mustWrite(job) && isOpenedBy(memory, job)) return this.#mayCall(job);
+    if (!this.#mustWrite(job) && isOpenedBy(memory, job)) return 'carried';
     const intent = { job, next: this.#jobsAfter(job), snapshot: this.#snapshot, forced };
-    const result = commit(this.#deps, this.#state, memory, intent);
-    if (result === 'carried') return this.#mayCall(job);
-    if (typeof result === 'string') return result;
-    return result.then((written) => (written === 'carried' ? this.#mayCall(job) : written));
+    return commit(this.#deps, this.#state, memory, intent);
   }
 
   /** Whether a job whose attempt is open is still to be called. */
@@ -328,7 +327,10 @@ export class Pass {
       const { clock } = this.#deps;
       // Who does not keep the object for a clean-up has no part in its deletion.
       const isOurs = !snapshot.deleting || isHeld(this.#deps, snapshot);
-      const handlers = isOurs ? this.#deps.handlers : [];
+      const { handlers: all } = this.#deps;
+      const { resumed } = memory;
+      const left = resumed.size === 0 ? all : all.filter(({ id }) => !resumed.has(id));
+      const handlers = isOurs ? left : [];
       const wakeOf: WakeOf = (id, attempt) => memory.wakeOf(id, attempt, clock);
       memory.agenda = new Agenda(snapshot, this.#doc(), handlers, wakeOf, (id) => memory.lag.settled(id));
       memory.lag.become(memory.agenda.behind, this.#state.unseenSinceMs ?? clock.now());

@@ -1,5 +1,6 @@
 import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
 import { isPromise } from '../types/is-promise.ts';
+import { shown } from '../types/shown.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
 import type { SubFunction } from './context.ts';
 import type { DocumentVersion } from './document-version.ts';
@@ -43,7 +44,7 @@ export class PlanBuilder {
   }
 
   add(id: string, options: SubOptions, fn: SubFunction<never>): void {
-    const action = `register sub-handler "${id}" of "${this.#parent.id}"`;
+    const action = `register sub-handler "${shown(id)}" of "${this.#parent.id}"`;
     this.#check(action, id, options, fn);
     const select = options.select ?? (this.#isSelected(options) ? (view: unknown) => view : undefined);
     const made = select && { value: select(this.#view) };

@@ -1,7 +1,7 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
 import { shown } from '../types/shown.ts';
-import { checkAttempts, checkConcurrency, checkFunction, checkId, checkNames } from './checks.ts';
+import { checkAttempts, checkConcurrency, checkFunction, checkId, checkNames, registering } from './checks.ts';
 import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
 import { FILTER_NAMES } from './filter-options.ts';
 import { type ChangeFilter, changeFilters, type ObjectFilter, objectFilter } from './filters.ts';
@@ -130,7 +130,7 @@ export class Registry {
       throw new UnsupportedError('register a handler', `the kind "${name}" (there are ${KINDS.join(', ')})`);
     }
     checkNames('register a handler', options, NAMES);
-    const action = `register handler "${options.id}"`;
+    const action = registering(options.id);
     this.check(action, options, fn);
     checkAttempts(action, options);
     checkFunction(action, 'select', options.select);

@@ -1,4 +1,5 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
+import { wrongNumber } from '../types/wrong-number.ts';
 import { checkAttempts, checkFunction, checkNames } from './checks.ts';
 import { FILTER_NAMES } from './filter-options.ts';
 import { objectFilter } from './filters.ts';
@@ -28,7 +29,7 @@ export function timerOf(
   checkNames(action, options, TIMER_NAMES);
   const { intervalMs, sharp, timeoutMs } = options;
   if (intervalMs !== undefined && !(isMs(intervalMs) && intervalMs > 0)) {
-    throw new RangeError(`Cannot ${action}: intervalMs must be above 0 and finite, got ${intervalMs}`);
+    throw wrongNumber(action, 'intervalMs', intervalMs, 'above 0 and finite');
   }
   if (sharp !== undefined && typeof sharp !== 'boolean') {
     throw new TypeError(`Cannot ${action}: sharp is of type ${typeof sharp}, not a boolean`);
@@ -49,7 +50,7 @@ export function daemonOf(
   checkNames(action, options, DAEMON_NAMES);
   const { cancellationTimeoutMs = 60_000 } = options;
   if (!(typeof cancellationTimeoutMs === 'number' && cancellationTimeoutMs >= 0)) {
-    throw new RangeError(`Cannot ${action}: cancellationTimeoutMs must be at least 0, got ${cancellationTimeoutMs}`);
+    throw wrongNumber(action, 'cancellationTimeoutMs', cancellationTimeoutMs, 'at least 0');
   }
   return { ...spawnOf(action, options, backoff), kind: 'daemon', cancellationTimeoutMs, fn: fn as DaemonFunction };
 }
@@ -60,7 +61,7 @@ function spawnOf(action: string, options: TimerOptions<never>, backoff: Backoff)
   const { id, field, initialDelayMs = 0, idleMs } = options;
   for (const [name, value] of Object.entries({ initialDelayMs, idleMs })) {
     if (value !== undefined && !isMs(value)) {
-      throw new RangeError(`Cannot ${action}: ${name} must be at least 0 and finite, got ${value}`);
+      throw wrongNumber(action, name, value, 'at least 0 and finite');
     }
   }
   if (field !== undefined && options.select !== undefined) {

@@ -70,7 +70,10 @@ export class Spawning {
   async #turnOf(object: SpawnedObject, state: ObjectState): Promise<void> {
     try {
       for (const spawn of object.spawns) {
-        if (!this.#isDue(object, spawn) || !(await this.#prepare(object, spawn, state))) continue;
+        if (!this.#mayBegin(object, spawn)) continue;
+        await this.#prepare(object, spawn, state);
+        // Once more, and nothing between this and the call: whoever ends calls has to find it.
+        if (!this.#mayBegin(object, spawn) || !this.#isPrepared(object, spawn)) continue;
         if (isTimer(spawn)) await runTimer(this.#deps, state, object, spawn);
         else if (isDaemon(spawn)) this.#start(object, spawn, state);
       }
@@ -163,18 +166,28 @@ export class Spawning {
     return !this.#isClosed && !object.isDead && spawn.dueMs <= this.#deps.clock.now();
   }
 
-  /** What has to be so before a call for a uid: `false` if it is not to be made, or not in this turn. */
-  async #prepare(object: SpawnedObject, spawn: Spawn, state: ObjectState): Promise<boolean> {
+  /** It is due, and no pause has come meanwhile: in one, the object is put in line for when it ends. */
+  #mayBegin(object: SpawnedObject, spawn: Spawn): boolean {
+    if (!this.#isDue(object, spawn)) return false;
+    if (!this.#deps.admission.isPaused) return true;
+    this.#deps.notify(object.name);
+    return false;
+  }
+
+  /** Sees to what has to be so before a call for a uid. */
+  async #prepare(object: SpawnedObject, spawn: Spawn, state: ObjectState): Promise<void> {
     const deps = this.#deps;
     object.isFresh ||= state.memory?.uid === object.uid && state.memory.fresh;
     if (!object.isFresh) {
       await readObject(deps, state);
       object.isFresh = true;
     }
-    if (!this.#isDue(object, spawn)) return false;
-    if (!isDaemon(spawn) || !deps.canHold || isHeld(deps, object.newest)) return true;
-    await hold(deps, state, object.newest);
-    return this.#isDue(object, spawn) && isHeld(deps, object.newest);
+    if (this.#isDue(object, spawn) && !this.#isPrepared(object, spawn)) await hold(deps, state, object.newest);
+  }
+
+  /** The object of a daemon is kept for its end, where that is possible. */
+  #isPrepared(object: SpawnedObject, spawn: Spawn): boolean {
+    return !isDaemon(spawn) || !this.#deps.canHold || isHeld(this.#deps, object.newest);
   }
 
   /** Begins a call of a daemon, which goes on by itself. */

@@ -1,4 +1,5 @@
 import type { ObjectSource } from '../types/source.ts';
+import { wrongNumber } from '../types/wrong-number.ts';
 import { checkObjectRecords, isNoSecret, type ObjectRecordOptions } from './annotation-progress.ts';
 import { MemberPlace } from './member-place.ts';
 import { createObjectProgress } from './object-progress.ts';
@@ -42,6 +43,6 @@ export function createStatusProgress<T>(
   if (typeof bytesMax !== 'number') {
     throw new TypeError(`Cannot ${action}: bytesMax is of type ${typeof bytesMax}, not a number`);
   }
-  if (!(bytesMax >= 1)) throw new RangeError(`Cannot ${action}: bytesMax must be from 1 on, got ${bytesMax}`);
+  if (!(bytesMax >= 1)) throw wrongNumber(action, 'bytesMax', bytesMax, 'from 1 on');
   return createObjectProgress({ source, place: new MemberPlace(path, names, bytesMax), overflow, keepsViews });
 }

@@ -1,4 +1,5 @@
 import type { Random } from '../types/random.ts';
+import { wrongNumber } from '../types/wrong-number.ts';
 
 /** How long to wait before a failed thing is tried again. The defaults stand where a backoff is an option. */
 export interface BackoffOptions {
@@ -24,15 +25,13 @@ export function resolveBackoff(options: BackoffOptions = {}, defaults: BackoffOp
   checkTypes(options);
   const of = (name: keyof Backoff): number => options[name] ?? defaults[name] ?? DEFAULTS[name];
   const backoff: Backoff = { baseMs: of('baseMs'), factor: of('factor'), maxMs: of('maxMs'), jitter: of('jitter') };
-  if (!(backoff.baseMs >= 1))
-    throw new RangeError(`Cannot use backoff: baseMs must be at least 1, got ${backoff.baseMs}`);
-  if (!(backoff.factor >= 1))
-    throw new RangeError(`Cannot use backoff: factor must be at least 1, got ${backoff.factor}`);
+  if (!(backoff.baseMs >= 1)) throw wrongNumber('use backoff', 'baseMs', backoff.baseMs, 'at least 1');
+  if (!(backoff.factor >= 1)) throw wrongNumber('use backoff', 'factor', backoff.factor, 'at least 1');
   if (!(backoff.maxMs >= backoff.baseMs) || backoff.maxMs === Infinity) {
-    throw new RangeError(`Cannot use backoff: maxMs must be finite and at least baseMs, got ${backoff.maxMs}`);
+    throw wrongNumber('use backoff', 'maxMs', backoff.maxMs, 'finite and at least baseMs');
   }
   if (!(backoff.jitter >= 0 && backoff.jitter <= 1)) {
-    throw new RangeError(`Cannot use backoff: jitter must be from 0 to 1, got ${backoff.jitter}`);
+    throw wrongNumber('use backoff', 'jitter', backoff.jitter, 'from 0 to 1');
   }
   return backoff;
 }

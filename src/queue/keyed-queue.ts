@@ -2,6 +2,7 @@ import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
+import { wrongNumber } from '../types/wrong-number.ts';
 import { type Backoff, type BackoffOptions, backoffDelayMs, resolveBackoff } from './backoff.ts';
 import { Pacer } from './pacer.ts';
 import { type RankOptions, ReadyList } from './ready-list.ts';
@@ -93,7 +94,7 @@ export class KeyedQueue {
   constructor(options: KeyedQueueOptions) {
     const concurrency = options.concurrency ?? 16;
     if (!isCount(concurrency)) {
-      throw new RangeError(`Cannot open a queue: concurrency must be a whole number from 1 on, got ${concurrency}`);
+      throw wrongNumber('open a queue', 'concurrency', concurrency, 'a whole number from 1 on');
     }
     this.#run = options.run;
     this.#concurrency = concurrency;

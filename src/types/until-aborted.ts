@@ -48,8 +48,11 @@ export function untilAborted<T>(
  */
 export function raceAborted<T>(underWay: PromiseLike<T>, signals: readonly (AbortSignal | undefined)[]): Promise<T> {
   const promise = Promise.resolve(underWay);
-  promise.catch(() => {});
-  return untilAborted(() => promise, signals);
+  return new Promise((resolve, reject) => {
+    untilAborted(() => promise, signals).then(resolve, reject);
+    // Heard in any case, and after an abort that was before: what comes second is dropped.
+    promise.then(resolve, reject);
+  });
 }
 
 /** A callee that throws instead of rejecting is no different. */

@@ -126,7 +126,7 @@ export class DemoHandlers {
 
   #compareIndex(truth: ReadonlyMap<string, TrueObject>): Difference | undefined {
     const index = this.#controller.index<string>(INDEX);
-    const expected = new Map<string, string[]>([...index.keys()].map((namespace) => [namespace, []]));
+    const expected = new Map<string, string[]>(index.keys().map((namespace) => [String(namespace), []]));
     for (const [key, { object }] of truth) {
       const namespace = namespaceOf(object);
       expected.set(namespace, [...(expected.get(namespace) ?? []), key]);

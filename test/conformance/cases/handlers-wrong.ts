@@ -34,7 +34,7 @@ const OPTIONS: [string, object, ErrorExpectation][] = [
   ['a backoff without a base', { backoff: { baseMs: 0 } }, { class: RangeError }],
   ['a backoff that shrinks', { backoff: { factor: 0.5 } }, { class: RangeError }],
   ['a filter that is no function', { when: true }, { class: TypeError }],
-  ['retries as text', { retries: '3' }, { class: RangeError }],
+  ['retries as text', { retries: '3' }, { class: TypeError }],
   ['a backoff with a name too many', { backoff: { max: 1 } }, { class: TypeError }],
   ['a backoff with more chance than wait', { backoff: { jitter: 2 } }, { class: RangeError }],
 ];

@@ -234,7 +234,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-older-states-count',
     file: 'src/handlers/object-table.ts',
-    find: 'if (before !== undefined && this.#compare(object.resourceVersion, before.resourceVersion) <= 0) return;',
+    find: 'if (known !== undefined && this.#compare(resourceVersion, known) <= 0) return;',
     replace: '',
     why: "A1': a state counts only if its version is above that of the newest",
     tests: [...rows('object-table'), ...PROGRAMS],

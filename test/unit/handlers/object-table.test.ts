@@ -44,6 +44,43 @@ describe("the newest state (A1')", () => {
     expect(table.get('o')?.garbage).toEqual(['u']);
   });
 
+  it('an old item of an unknown uid does not come to life where something newer has gone', () => {
+    const { table, changes, versionOf } = createTable();
+    table.observe(state('w', 8));
+    table.observeDeletion({ type: 'deleted', name: 'o', uid: 'w', resourceVersion: '9' });
+    table.forget('o');
+    changes.length = 0;
+    for (const version of [1, 5, 8, 9]) table.observe(state('u', version));
+    table.observe(state('other', 1, 'p'));
+    expect([versionOf('o'), versionOf('p'), changes]).toEqual([undefined, 'other v1', ['p']]);
+    table.observe(state('x', 10));
+    expect(versionOf('o')).toBe('x v10');
+    // A deletion that nobody had heard of the object of, and one that comes late.
+    table.observeDeletion({ type: 'deleted', name: 'q', uid: 'never', resourceVersion: '20' });
+    table.observeDeletion({ type: 'deleted', name: 'q', uid: 'before', resourceVersion: '15' });
+    for (const version of [16, 20]) table.observe(state('u', version, 'q'));
+    expect(versionOf('q')).toBeUndefined();
+    table.observe(state('u', 21, 'q'));
+    expect(versionOf('q')).toBe('u v21');
+  });
+
+  it('what was replaced begins anew, at whatever version', () => {
+    const { table, versionOf } = createTable();
+    table.observe(state('w', 8));
+    table.vanishAll();
+    table.observe(state('u', 2));
+    expect(versionOf('o')).toBe('u v2');
+  });
+
+  it('remembers 10,000 names under which nothing lives, the last ones', () => {
+    const { table, versionOf } = createTable();
+    for (let n = 0; n <= 10_000; n++) {
+      table.observeDeletion({ type: 'deleted', name: `o${n}`, uid: `u${n}`, resourceVersion: '9' });
+    }
+    for (const name of ['o0', 'o1', 'o10000']) table.observe(state(`late-${name}`, 5, name));
+    expect(['o0', 'o1', 'o10000'].map(versionOf)).toEqual(['late-o0 v5', undefined, undefined]);
+  });
+
   it('an old item of an unknown uid is older than what is there', () => {
     const { table, versionOf } = createTable();
     table.observe(state('w', 8));

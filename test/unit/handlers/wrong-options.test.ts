@@ -17,6 +17,17 @@ function controllerWith(options: object) {
   return createController<Thing>({ source: createWorld().source, ...options });
 }
 
+const NO_NUMBERS: readonly unknown[] = ['5', null, {}, [], true, 5n, Symbol('five')];
+
+function refusal(call: () => unknown): readonly [string, string] | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return [(error as Error).name, (error as Error).message];
+  }
+}
+
 describe('createController refuses', () => {
   it.each([
     ['an unknown option', { concurrencyMax: 3 }, 'unknown option concurrencyMax'],
@@ -63,28 +74,43 @@ describe('createController refuses', () => {
   it.each([
     { concurrency: 0 },
     { concurrency: Number.NaN },
-    { concurrency: '4' },
     { concurrency: 1.5 },
-    { concurrency: null },
     { parallel: 0 },
     { parallel: 1.5 },
     { drainMs: -1 },
-    { drainMs: '1000' },
     { backoff: { maxMs: 1 } },
     { ageingMs: 0 },
     { ageingMs: Number.POSITIVE_INFINITY },
     { queuedMax: 0 },
     { queuedMax: 1.5 },
-    { rateLimit: {} },
     { rateLimit: { perSecond: 0 } },
     { rateLimit: { perSecond: Number.POSITIVE_INFINITY } },
     { rateLimit: { perSecond: 1, burst: 0 } },
     { rateLimit: { perSecond: 1, burst: 1.5 } },
-    { breaker: {} },
     { breaker: { failuresMax: 0 } },
     { breaker: { failuresMax: 1, backoff: { baseMs: 0 } } },
   ])('%j', (options) => {
     expect(() => controllerWith(options)).toThrow(RangeError);
+  });
+
+  it.each<[string, (value: unknown) => object]>([
+    ['concurrency', (concurrency) => ({ concurrency })],
+    ['parallel', (parallel) => ({ parallel })],
+    ['drainMs', (drainMs) => ({ drainMs })],
+    ['cleanupMs', (cleanupMs) => ({ cleanupMs })],
+    ['ageingMs', (ageingMs) => ({ ageingMs })],
+    ['queuedMax', (queuedMax) => ({ queuedMax })],
+    ['recordTtlMs', (recordTtlMs) => ({ recordTtlMs })],
+    ['perSecond', (perSecond) => ({ rateLimit: { perSecond } })],
+    ['burst', (burst) => ({ rateLimit: { perSecond: 1, burst } })],
+    ['failuresMax', (failuresMax) => ({ breaker: { failuresMax } })],
+    ['baseMs', (baseMs) => ({ backoff: { baseMs } })],
+    ['policy', (policy) => ({ policy })],
+    ['persist', (persist) => ({ persist })],
+  ])('%s that is no number, or no choice: a TypeError that names it', (name, optionsOf) => {
+    for (const value of NO_NUMBERS) {
+      expect(refusal(() => controllerWith(optionsOf(value)))).toEqual(['TypeError', expect.stringContaining(name)]);
+    }
   });
 
   it.each([undefined, null, 'source'])('%j as options', (options) => {
@@ -115,18 +141,37 @@ describe('on refuses', () => {
     ['a filter that is no function', { when: true }, TypeError],
     ['a field that is no text', { field: ['spec'] }, TypeError],
     ['half a retry', { retries: 0.5 }, RangeError],
-    ['retries as text', { retries: '3' }, RangeError],
-    ['retries that are null', { retries: null }, RangeError],
     ['a pointer with an escape that is none', { field: '/a~2b' }, TypeError],
     ['an id that is a number', { id: 7 }, TypeError],
-    ['a timeout as text', { timeoutMs: '100' }, RangeError],
     ['a backoff with an unknown name', { backoff: { max: 1 } }, TypeError],
     ['no call at a time', { concurrency: 0 }, RangeError],
-    ['a concurrency as text', { concurrency: '2' }, RangeError],
+    ['an id with half of a pair of surrogates', { id: 'a\ud83d' }, TypeError],
+    ['an id that is a symbol', { id: Symbol('a') }, TypeError],
   ])('%s', (_name, options, error) => {
     const controller = controllerWith({});
     expect(() => controller.on('change', wrong({ id: 'h', ...options }), nothing)).toThrow(error);
     controller.on('change', { id: 'h', retries: Number.POSITIVE_INFINITY }, nothing);
+  });
+
+  it.each([
+    ['change', 'retries'],
+    ['change', 'timeoutMs'],
+    ['change', 'concurrency'],
+    ['timer', 'intervalMs'],
+    ['timer', 'initialDelayMs'],
+    ['timer', 'idleMs'],
+    ['daemon', 'cancellationTimeoutMs'],
+    ['event', 'backlogMax'],
+    ['index', 'entriesMax'],
+  ] as const)('in %s, %s that is no number: a TypeError that names it and the handler', (kind, name) => {
+    const controller = controllerWith({});
+    for (const value of NO_NUMBERS) {
+      const options = wrong<never>({ id: 'h', [name]: value });
+      expect(refusal(() => controller.on(kind, options, nothing))).toEqual([
+        'TypeError',
+        expect.stringMatching(`^Cannot register handler "h": ${name} must be `),
+      ]);
+    }
   });
 
   it('what is no options, and what is no function', () => {
@@ -144,7 +189,8 @@ describe('sub refuses', () => {
     ['a field that is no text', { field: 7 }, TypeError],
     ['an instance of a class as args', { args: new URL('http://a') }, ValueError],
     ['a selection that is a promise', { select: async () => 1 }, ValueError],
-    ['retries as text', { retries: '3' }, RangeError],
+    ['retries as text', { retries: '3' }, TypeError],
+    ['retries below 0', { retries: -1 }, RangeError],
     ['no options', undefined, TypeError],
   ])('%s', async (_name, options, error) => {
     const world = createWorld();

@@ -174,8 +174,12 @@ describe('keyed queue', () => {
     expect(queue.counts.keys).toBe(0);
   });
 
-  it.each([0, 1.5, Number.NaN, '2' as unknown as number])('refuses a concurrency of %j', (concurrency) => {
+  it.each([0, 1.5, Number.NaN])('refuses a concurrency of %j', (concurrency) => {
     expect(() => new KeyedQueue({ run: async () => 'idle', concurrency })).toThrow(RangeError);
+  });
+
+  it('refuses a concurrency that is no number', () => {
+    expect(() => new KeyedQueue({ run: async () => 'idle', concurrency: '2' as never })).toThrow(TypeError);
   });
 });
 
