@@ -31,21 +31,31 @@ function freezeRoot(value: unknown): boolean {
   if (!isContainer(value)) return isBytes(value);
   const known = whole.get(value);
   if (known !== undefined) return known;
-  const holdsBytes = freeze(value, new Set(), 0);
+  const holdsBytes = freeze(value, {}, 0);
   whole.set(value, holdsBytes);
   return holdsBytes;
 }
 
-/** `seen`: containers of this walk, for values that share parts or contain themselves. */
-function freeze(value: unknown, seen: Set<object>, depth: number): boolean {
+/**
+ * For values that share parts or contain themselves: containers that were frozen when the walk came to them. One that was not
+ * is new to it, so of most values there are none to be remembered; one that is met again is walked once more.
+ */
+interface Seen {
+  frozen?: Set<object>;
+}
+
+function freeze(value: unknown, seen: Seen, depth: number): boolean {
   if (!isContainer(value)) return isBytes(value);
   const known = whole.get(value);
   if (known !== undefined) return known;
-  if (seen.has(value)) return false;
+  if (Object.isFrozen(value)) {
+    seen.frozen ??= new Set();
+    if (seen.frozen.has(value)) return false;
+    seen.frozen.add(value);
+  }
   if (depth > DEPTH_MAX) {
     throw new ValueError('freeze an object', { path: '', reason: `is nested deeper than ${DEPTH_MAX} levels` });
   }
-  seen.add(value);
   Object.freeze(value);
   let holdsBytes = false;
   for (const part of Object.values(value)) {
