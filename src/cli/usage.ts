@@ -63,7 +63,7 @@ Options
                         store has to list again. At most the number of events.
       --timeout-s N     End with an error when nothing happens for N seconds (0 is never,
                         default 120). A quiet cluster counts as nothing happening.
-      --json            Print one JSON document instead of lines
+      --json            Print one JSON document instead of lines (by npm: npm start -s -- --json)
   -h, --help            Print this help
 
 Examples

@@ -1,7 +1,15 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
 import { UnsupportedError } from '../types/errors.ts';
 import { shown } from '../types/shown.ts';
-import { checkAttempts, checkConcurrency, checkFunction, checkId, checkNames, registering } from './checks.ts';
+import {
+  checkAttempts,
+  checkConcurrency,
+  checkFunction,
+  checkId,
+  checkNames,
+  checkObject,
+  registering,
+} from './checks.ts';
 import type { HandlerFunction, RetireFunction, SubFunction } from './context.ts';
 import { FILTER_NAMES } from './filter-options.ts';
 import { type ChangeFilter, changeFilters, type ObjectFilter, objectFilter } from './filters.ts';
@@ -13,6 +21,9 @@ import { schemaOf } from './schema.ts';
 export type HandlerKind = 'change' | 'create' | 'update' | 'resume' | 'delete';
 
 const KINDS: readonly string[] = ['change', 'create', 'update', 'resume', 'delete'] satisfies readonly HandlerKind[];
+
+/** With those that have no records. */
+const ALL_KINDS: readonly string[] = [...KINDS, 'event', 'timer', 'daemon', 'index', 'startup', 'cleanup'];
 
 /** Kinds whose handlers may register sub-handlers. */
 export function isParental(kind: HandlerKind): boolean {
@@ -127,10 +138,11 @@ export class Registry {
   add(kind: string, options: HandlerOptions<never>, fn: HandlerFunction<never>): void {
     if (!isKind(kind)) {
       const name = kind === '' ? '' : shown(kind);
-      throw new UnsupportedError('register a handler', `the kind "${name}" (there are ${KINDS.join(', ')})`);
+      throw new UnsupportedError('register a handler', `the kind "${name}" (there are ${ALL_KINDS.join(', ')})`);
     }
-    checkNames('register a handler', options, NAMES);
+    checkObject('register a handler', options);
     const action = registering(options.id);
+    checkNames(action, options, NAMES);
     this.check(action, options, fn);
     checkAttempts(action, options);
     checkFunction(action, 'select', options.select);

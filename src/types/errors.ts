@@ -585,7 +585,7 @@ export class InvariantError extends PlimsollError {
   }
 }
 
-/** Thrown by a handler: try again, after `delayMs` if given, else by the handler's backoff. */
+/** Thrown by a handler: try again, after `delayMs`, at least 1; by the handler's backoff if that is no finite number. */
 export class TemporaryError extends PlimsollError {
   override readonly name: string = 'TemporaryError';
   declare readonly code: 'TEMPORARY';

@@ -5,6 +5,7 @@ import { shown } from './shown.ts';
  * impossible. Both name the option, what it may be, and what it is.
  */
 export function wrongNumber(action: string, name: string, value: unknown, wanted: string): TypeError | RangeError {
-  const text = `Cannot ${action}: ${name} must be ${wanted}, got ${shown(value)}`;
+  const got = typeof value === 'string' && value !== '' ? `"${shown(value)}"` : shown(value);
+  const text = `Cannot ${action}: ${name} must be ${wanted}, got ${got}`;
   return typeof value === 'number' ? new RangeError(text) : new TypeError(text);
 }

@@ -50,12 +50,13 @@ for (const [name, options, expected] of OPTIONS) {
 }
 
 test('wrong handler: a kind of tomorrow is unsupported', () => {
+  const all = 'change, create, update, resume, delete, event, timer, daemon, index, startup, cleanup';
   for (const kind of ['timers', 'validate', 'Change', '']) {
     const error = throws(() => controller().on(kind as 'change', { id: 'h' }, nothing), {
       class: UnsupportedError,
       code: 'UNSUPPORTED',
     });
-    equal(error.capability, `the kind "${kind}" (there are change, create, update, resume, delete)`);
+    equal(error.capability, `the kind "${kind}" (there are ${all})`);
   }
 });
 
