@@ -24,14 +24,16 @@ export function preparePut<V, K extends Key>(
   if (ignoreValue && value !== undefined) {
     throw new TypeError(`Cannot ${action}: ignoreValue excludes a value, which must be undefined`);
   }
-  if (!ignoreValue) checkValue(value, action);
+  if (!ignoreValue && value === undefined) {
+    throw new TypeError(`Cannot ${action}: the value is undefined and ignoreValue is not set`);
+  }
   const cell = ignoreValue ? undefined : mvcc.values.admit(value as V, action);
   return { type: 'put', text, cell, ignoreValue, lease, prevKv };
 }
 
 /** Throws TypeError: only a put that keeps the value it finds has none, whatever a codec could make of it. */
 export function checkValue(value: unknown, action: string): void {
-  if (value === undefined) throw new TypeError(`Cannot ${action}: the value is undefined and ignoreValue is not set`);
+  if (value === undefined) throw new TypeError(`Cannot ${action}: the value is undefined`);
 }
 
 /** Throws TypeError, RangeError, `LimitExceededError`. */

@@ -79,6 +79,11 @@ export function* restoreSteps<V, K extends Key>(
   yield* restoreRows(mvcc, header, reader, length);
   yield* restoreCommits(target, header, reader, length);
   while (!state.compactStep(ENTRIES_MAX)) yield;
+  // What was read is what was checked: the bytes are the caller's, and other tasks have run meanwhile (R70').
+  const after = yield* checksumSteps(state.module, snapshot.subarray(0, end), length);
+  if (!after.every((byte, index) => byte === checksum[index])) {
+    throw badSnapshot('the bytes of the snapshot have changed while it was read');
+  }
   state.window.advance(header.revision);
   const { identity, wallTimeMs } = header;
   return { identity, wallTimeMs, leases, attached: reader.attached };

@@ -210,6 +210,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     fn: (txn: UpdateTxn<V, K>) => R | PromiseLike<R>,
     options: UpdateOptions = {},
   ): Promise<UpdateResult<R>> {
+    this.#checkOpen('update');
     return runUpdate(this, fn, options, (action) => this.#checkOpen(action), this.#lifetimes());
   }
 

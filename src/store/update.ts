@@ -53,7 +53,8 @@ export async function runUpdate<V, K extends Key, R>(
       throwIfEnded(ends);
       const answer = fn(run);
       // Most functions answer at once: nothing to wait for, and no listener.
-      value = isPending(answer) ? await raceAborted(answer, ends) : answer;
+      const pending = pendingOf(answer);
+      value = pending === undefined ? (answer as R) : await raceAborted(pending, ends);
       throwIfEnded(ends);
     } catch (error) {
       checkOpen(ACTION);
@@ -73,8 +74,12 @@ function throwIfEnded(ends: readonly AbortSignal[]): void {
   for (const end of ends) end.throwIfAborted();
 }
 
-function isPending<R>(answer: R | PromiseLike<R>): answer is PromiseLike<R> {
-  return typeof (answer as Partial<PromiseLike<R>> | null | undefined)?.then === 'function';
+/** What is to be waited for, if anything is. Its `then` is read once: a getter may give something else the next time. */
+function pendingOf<R>(answer: R | PromiseLike<R>): PromiseLike<R> | undefined {
+  if (answer instanceof Promise) return answer;
+  const then: unknown = (answer as Partial<PromiseLike<R>> | null | undefined)?.then;
+  if (typeof then !== 'function') return undefined;
+  return new Promise((resolve, reject) => then.call(answer, resolve, reject));
 }
 
 /** One run of the function: what it has read, and what it wants written. */

@@ -111,6 +111,40 @@ describe.each(['embedded', 'replica'] as const)('R71: an update whose function i
     await settle();
   });
 
+  it('of what is closed runs nothing and ends at once', async () => {
+    const store = await open(kind);
+    const part = store.prefix('a/');
+    const [inner, never] = [part.prefix('b/'), () => expect.unreachable('run although it was closed')];
+    await part.close();
+    expect(String(await errorOf(() => part.update(never)))).toBe('ClosedError: Cannot update: closed');
+    expect((await inner.update(() => 7)).value).toBe(7);
+    await store.close();
+    for (const closed of [store, part, inner]) {
+      expect(String(await errorOf(() => closed.update(never)))).toBe('ClosedError: Cannot update: closed');
+    }
+  });
+
+  it("R70': what is to be waited for is asked once", async () => {
+    const store = await open(kind);
+    let reads = 0;
+    const settling = (then: unknown) => ({
+      get then() {
+        return ++reads === 1 ? then : expect.unreachable('read twice');
+      },
+    });
+    const giving = settling((give: (value: number) => void) => give(7));
+    expect((await store.update(() => giving as never)).value).toBe(7);
+    reads = 0;
+    const throwing = settling(() => {
+      throw new RangeError('no');
+    });
+    expect(String(await errorOf(() => store.update(() => throwing as never)))).toBe('RangeError: no');
+    reads = 0;
+    const plain = settling(7);
+    expect((await store.update(() => plain as never)).value).toBe(plain);
+    await store.close();
+  });
+
   it('what the function throws before is told as it is, a ClosedError of another store too', async () => {
     const store = await open(kind);
     const foreign = new ClosedError('use another store');
