@@ -4,7 +4,8 @@ export interface AttemptOptions {
   readonly retries?: number;
   /**
    * How long a call may take, in ms; then it counts as failed, its signal aborts and its late result is refused.
-   * It needs the event loop: a function that blocks it is not cut short. Without it a call that never settles holds up its object for ever. @default no limit
+   * It needs the event loop: a function that blocks it is not cut short. Without it a call that never settles holds up its
+   * object for ever. @default no limit
    */
   readonly timeoutMs?: number;
 }

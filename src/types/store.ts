@@ -255,8 +255,8 @@ export interface Store<V = unknown, K extends Key = string> extends StoreCoordin
    * The part of this store below a prefix, as a store of its own: keys are given and returned without the prefix, values
    * may have another codec. The empty key, which a view takes, is the prefix itself. Of the whole store are revisions,
    * `compact`, `stats`, leases and pins; so `limits.keyBytes` bounds the whole key, and `leaseTimeToLive` with `keys` lists
-   * whole keys. `close` ends the watches and updates of this
-   * view, which refuses every call from then on, and leaves the store and views of the view open.
+   * whole keys. `close` ends the watches and updates of this view, which refuses every call from then on, and leaves the store
+   * and views of the view open.
    *
    * @throws TypeError for what is no prefix, `LimitExceededError` for one above `limits.keyBytes`
    * @example
