@@ -6,6 +6,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseCases, parseOptions, UsageError } from './harness/arguments.mjs';
+import { medianFacts } from './harness/facts.mjs';
 import { ensurePeers } from './harness/peers.mjs';
 import { report, table } from './harness/report.mjs';
 import { findRuntime, RUNTIMES } from './harness/runtimes.mjs';
@@ -146,7 +147,7 @@ function print(suite, { json, quick, rounds, processes }, results) {
     runtime: results[0]?.runtime ?? '',
     machine: machine(),
     settings: { rounds, processes, quick },
-    inputs: results[0]?.facts ?? {},
+    inputs: medianFacts(results.map((result) => result.facts)),
   };
   const result = report(
     facts,
