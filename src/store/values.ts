@@ -2,6 +2,7 @@ import { compareBytes } from '../core/key-order.ts';
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
 import { isDetached } from '../types/is-detached.ts';
+import { isPromise } from '../types/is-promise.ts';
 import type { Key } from '../types/revision.ts';
 import { freezePlain, measuredCopy } from './json-data.ts';
 import { utf8Length } from './keyspace.ts';
@@ -229,8 +230,7 @@ export class EncodedValues<V> implements ValuePolicy<V> {
   read(cell: unknown): V {
     const encoded = cell as EncodedCell;
     if (encoded.isDecoded) return encoded.decoded as V;
-    // A copy, since a codec may hand out views on what it was given.
-    const value = this.scope.run(() => this.#codec.decode(encoded.bytes.slice()));
+    const value = decode(this, this.#codec, encoded.bytes);
     if (freezePlain(value)) {
       encoded.decoded = value;
       encoded.isDecoded = true;
@@ -302,7 +302,7 @@ export class CodecValues<V> implements ValuePolicy<V> {
   read(cell: unknown): V {
     const known = this.#known(cell);
     if (known !== undefined) return known.value;
-    const value = this.scope.run(() => this.#codec.decode(this.#store.bytes(cell).slice()));
+    const value = decode(this, this.#codec, this.#store.bytes(cell));
     if (typeof cell === 'object' && cell !== null && freezePlain(value)) this.#decoded.set(cell, { value });
     return value;
   }
@@ -338,7 +338,15 @@ function encode<V>(policy: ValuePolicy<V>, codec: Codec<V>, value: V, action: st
     checkValueBytes(bytes.length, policy.bytesMax, action);
     return bytes;
   }
-  throw new ValueError(action, { path: '', reason: 'was not encoded to a Uint8Array by the codec' });
+  const reason = isPromise(bytes) ? 'was encoded to a promise' : 'was not encoded to a Uint8Array';
+  throw new ValueError(action, { path: '', reason: `${reason} by the codec` });
+}
+
+/** What a codec makes of stored bytes; of a copy, since it may hand out views on what it was given. */
+function decode<V>(policy: ValuePolicy<V>, codec: Codec<V>, bytes: Uint8Array): V {
+  const value = policy.scope.run(() => codec.decode(bytes.slice()));
+  if (isPromise(value)) throw new TypeError('Cannot decode a value: the codec returned a promise');
+  return value;
 }
 
 /** Throws `ValueError` for bytes that are gone. */

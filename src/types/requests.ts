@@ -63,8 +63,9 @@ export interface LeaseAttachment {
   /** Attach the key to this lease; the last put wins. '0' is none. `LeaseNotFoundError` if there is none of that id. */
   readonly lease?: LeaseId;
   /**
-   * Give the key a lease of its own with this TTL, an integer from 1 to 9e12. It goes when the key leaves it; on a replica
-   * it stays at the backend until its TTL, without keys. Excludes `lease`.
+   * Give the key a lease of its own with this TTL, an integer from 1 to 9e12. It goes when the key leaves it, or
+   * the last of those put into it by its id; on a replica it stays at the backend until its TTL, without keys. Excludes
+   * `lease`.
    */
   readonly ttlMs?: number;
   /**

@@ -12,6 +12,7 @@ import {
 import type { Codec } from '../../../src/types/codec.ts';
 import { ValueError } from '../../../src/types/errors.ts';
 import type { Key } from '../../../src/types/revision.ts';
+import { errorOf } from '../../support/error-of.ts';
 import { openTestStore, Reader } from './fixture.ts';
 
 /** Values (M34, R38, JS traps): what goes in and out is nobody else's. */
@@ -426,6 +427,31 @@ describe('codecs', () => {
     const { store } = await openTestStore<string>({ codec: { encode: () => 'text' as never, decode: () => '' } });
     await expect(store.put('k', 'x')).rejects.toThrow(ValueError);
     expect(store.revision).toBe(1);
+  });
+
+  it('one that answers with a promise is refused, and what the promise comes to ends no process', async () => {
+    const late = (): never => Promise.reject(new Error('late')) as never;
+    const unhandled: unknown[] = [];
+    const listen = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', listen);
+    const { store } = await openTestStore<unknown>({ codec: { encode: late, decode: late } });
+    const { store: whole } = await openTestStore<unknown>({ codec: bytesCodec() as Codec<unknown> });
+    const part = whole.prefix('p/', { codec: { encode: late, decode: late } });
+    const { store: decoding } = await openTestStore<unknown>({
+      codec: { encode: () => Uint8Array.of(1), decode: late },
+    });
+    await whole.put('p/a', Uint8Array.of(1));
+    await decoding.put('a', 1);
+    for (const refused of [errorOf(() => store.put('a', 1)), errorOf(() => part.put('b', 1))]) {
+      expect(await refused).toMatchObject({ name: 'ValueError', reason: 'was encoded to a promise by the codec' });
+    }
+    for (const refused of [errorOf(() => decoding.get('a')), errorOf(() => part.get('a'))]) {
+      expect(await refused).toMatchObject({ name: 'ValueError', cause: { name: 'TypeError' } });
+    }
+    expect([store.revision, whole.revision]).toEqual([1, 2]);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', listen);
+    expect(unhandled).toEqual([]);
   });
 
   it('of a prefix reads what the whole store has put, whatever it is, and cannot reach it', async () => {
