@@ -1,12 +1,14 @@
-import type { MergePatch } from '../types/patch.ts';
+import type { MergePatch, Patch } from '../types/patch.ts';
 import {
   bytesOfText,
+  checkPlace,
+  concealAt,
   isRecord,
   type PlaceContent,
   partAt,
   patchAt,
+  patchReaches,
   type RecordPlace,
-  withPart,
 } from './record-place.ts';
 
 /** What the essence leaves out by itself. */
@@ -51,15 +53,22 @@ export class AnnotationPlace implements RecordPlace {
   }
 
   conceal(object: unknown): unknown {
-    const annotations = partAt(object, PATH);
-    if (!isRecord(annotations)) return object;
-    const keys = Object.keys(annotations);
-    const hidden = new Set([this.#prefix, DEFAULT_PREFIX]);
-    for (const key of keys) if (key.endsWith(`/${MARKER}`)) hidden.add(prefixOf(key));
-    const left = keys.filter((key) => !hidden.has(prefixOf(key)));
-    if (left.length === keys.length) return object;
-    const part = left.length === 0 ? undefined : Object.fromEntries(left.map((key) => [key, annotations[key]]));
-    return withPart(object, PATH, part);
+    return concealAt(object, PATH, (annotations) => {
+      const keys = Object.keys(annotations);
+      const hidden = new Set([this.#prefix, DEFAULT_PREFIX]);
+      for (const key of keys) if (key.endsWith(`/${MARKER}`)) hidden.add(prefixOf(key));
+      const left = keys.filter((key) => !hidden.has(prefixOf(key)));
+      return left.length === keys.length ? annotations : Object.fromEntries(left.map((key) => [key, annotations[key]]));
+    });
+  }
+
+  /** Annotations of other operators are theirs: a patch of one reaches nothing of ours. */
+  reaches(patch: Patch): boolean {
+    return patchReaches(patch, PATH, (key) => [this.#prefix, DEFAULT_PREFIX].includes(prefixOf(key)));
+  }
+
+  check(action: string, object: unknown): void {
+    checkPlace(action, object, PATH);
   }
 }
 

@@ -1,9 +1,13 @@
-import type { ObjectSource, SourceObject, SourceWatchItem } from '../types/source.ts';
+import type { SignalOptions } from '../types/signal.ts';
+import type { ObjectSource, SourceObject, SourcePatch, SourceWatchItem } from '../types/source.ts';
+import { diffJson } from './json-diff.ts';
+import { keepRecords } from './kept-records.ts';
+import { applyPatches } from './patch.ts';
 import type { ProgressStore } from './progress.ts';
 
 /**
  * The source as a controller sees it whose records are on the objects: without them, so that no view, however it is made,
- * changes by a record (A42'). Versions are as they are.
+ * changes by a record (A42'). Versions are as they are. Patches are of what is shown, and leave the records as they are.
  */
 export function concealedSource<T>(source: ObjectSource<T>, progress: ProgressStore | undefined): ObjectSource<T> {
   const conceal = progress?.conceal;
@@ -12,6 +16,18 @@ export function concealedSource<T>(source: ObjectSource<T>, progress: ProgressSt
     const object = conceal(state.object);
     // What is left of a T without what only the progress store has written into it is a T as its owner made it.
     return object === state.object ? state : { ...state, object: object as T };
+  };
+  /** The patch for the whole object: another one where records, or what they are in, are named by it. */
+  const wholeOf = async (change: SourcePatch, options: SignalOptions): Promise<SourcePatch | 'conflict' | 'gone'> => {
+    const { name, uid, resourceVersion, patches } = change;
+    if (!patches.some((patch) => progress?.reachesRecords?.(patch) ?? true)) return change;
+    const found = await source.get(name, options);
+    if (found?.uid !== uid) return 'gone';
+    if (found.resourceVersion !== resourceVersion) return 'conflict';
+    const before = conceal(found.object);
+    const next = conceal(applyPatches(before, patches));
+    const operations = diffJson(found.object, keepRecords(`patch ${JSON.stringify(name)}`, found.object, before, next));
+    return { ...change, patches: operations.length === 0 ? [] : [operations] };
   };
   const { owns, patch } = source;
   return {
@@ -35,7 +51,9 @@ export function concealedSource<T>(source: ObjectSource<T>, progress: ProgressSt
       ? {}
       : {
           async patch(change, options) {
-            const result = await patch.call(source, change, options);
+            const whole = await wholeOf(change, options);
+            if (typeof whole === 'string') return { type: whole };
+            const result = await patch.call(source, whole, options);
             return result.type === 'patched' ? { ...result, object: shown(result.object) } : result;
           },
         }),

@@ -7,7 +7,7 @@ import type { DocumentVersion } from './document-version.ts';
 import { attemptOf, type Execution, mayCall, naming, report } from './execution.ts';
 import { deepFreeze } from './freeze.ts';
 import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
-import type { UidMemory } from './object-memory.ts';
+import type { PendingOutcome, UidMemory } from './object-memory.ts';
 import type { CallResult } from './outcome.ts';
 import { PatchCollector } from './patch-collector.ts';
 import { isSamePlan, triedOf } from './planned-record.ts';
@@ -61,21 +61,31 @@ function conclude(
   leaveCall(execution, running);
   const { plan, subs } = call.seal();
   const policy = { retries: sub?.retries ?? job.handler.retries, backoff: job.handler.backoff };
-  const { outcome, after, seen, write } = judge(execution, result, attempt, policy, collector, running);
+  const { outcome, after, seen, ignored, write } = judge(execution, result, attempt, policy, collector, running);
   const isOk = outcome.kind === 'ok';
   if (after !== undefined) {
     const record = memory.doc?.record(job.id);
     const lineage = lineageOf(memory, job);
-    const success = isOk ? successOf(job, sub, plan, seen) : undefined;
-    memory.push({
-      apply: (doc) => {
-        const settled = doc.settleAttempt(job.id, episode, job.digest, after, success);
+    const settle = (as: Attempt, on: Snapshot): PendingOutcome['apply'] => {
+      const success = isOk ? successOf(job, sub, plan, on) : undefined;
+      return (doc) => {
+        const settled = doc.settleAttempt(job.id, episode, job.digest, as, success);
         if (settled === doc || outcome.kind === 'temporary') return settled;
-        if (!isOk) return complete(settled, lineage.above, seen);
-        return complete(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), lineage, seen);
-      },
+        if (!isOk) return complete(settled, lineage.above, on);
+        return complete(settled.adoptPlan(job.id, plan, job.handler.retire !== undefined), lineage, on);
+      };
+    };
+    memory.push({
+      apply: settle(after, seen),
       replans: isOk && record?.plan !== undefined && !isSamePlan(record.plan, plan),
       write,
+      ignored:
+        ignored &&
+        (() => {
+          const known = memory.closures.get(job.id);
+          if (known?.digest === after.digest) memory.closures.set(job.id, { digest: ignored.digest, subs: known.subs });
+          return settle(ignored, execution.snapshot);
+        }),
     });
   } else if (deps.persist === 'pass') {
     // It was opened together with others, who have waited longer for their turn by now (A5').

@@ -10,6 +10,7 @@ import { isRefusal, writeObject } from './write-object.ts';
  * ```text
  *   not accepted: `ifUnchanged`, and the input is another one;  or they do not fit --> superseded: no outcome, called again
  *   landed, dropped (see `writeObject`) ----------------------------------------------> the outcome is written
+ *   landed, and the handler sees what its call was told ------------------------------> so it is, as of that (A8'c)
  *   refused for good -----------------------------------------------------------------> refused: the call has failed
  *   no answer, conflicts --> thrown: the queue waits, and all of this is done again
  * ```
@@ -21,6 +22,11 @@ export async function landOwnWrites(deps: PassDeps, state: ObjectState, memory: 
   for (let next = firstToLand(memory); next !== undefined; next = firstToLand(memory)) {
     const { outcome, write } = next;
     const end = await land(deps, state, memory, write);
+    if (end === 'ignored') {
+      const { ignored, replans } = outcome;
+      if (ignored !== undefined) memory.replace(outcome, { apply: ignored(), replans });
+      memory.agenda = undefined;
+    }
     if (end === 'superseded' || typeof end === 'object') {
       const refused = typeof end === 'object' ? { apply: write.refuse(end.error), replans: false } : undefined;
       memory.replace(outcome, refused);
@@ -28,7 +34,7 @@ export async function landOwnWrites(deps: PassDeps, state: ObjectState, memory: 
       memory.agenda = undefined;
       memory.adoptedOn = undefined;
     }
-    if (typeof end !== 'object') write.end(end);
+    if (typeof end !== 'object') write.end(end === 'ignored' ? 'landed' : end);
   }
 }
 
@@ -48,13 +54,14 @@ function firstToLand(memory: UidMemory): { readonly outcome: PendingOutcome; rea
   return undefined;
 }
 
-/** As `WriteEnd`, a refusal with its error. */
-type Landing = Exclude<WriteEnd, 'refused'> | { readonly error: unknown };
+/** As `WriteEnd`, a refusal with its error. `ignored`: landed, but the handler sees what its call was told. */
+type Landing = Exclude<WriteEnd, 'refused'> | 'ignored' | { readonly error: unknown };
 
 async function land(deps: PassDeps, state: ObjectState, memory: UidMemory, write: OwnWrite): Promise<Landing> {
   const { ifUnchanged, patches } = write.collected;
   // What is thrown between `accepts` and `onSend` is that they do not fit.
   let isLaying = false;
+  let isIgnored = false;
   try {
     const end = await writeObject(deps, state, {
       uid: memory.uid,
@@ -69,8 +76,12 @@ async function land(deps: PassDeps, state: ObjectState, memory: UidMemory, write
       onSend: () => {
         isLaying = false;
       },
+      onPatched: (made) => {
+        isIgnored = write.isUnchangedOn(made);
+      },
       doubt: write.doubt,
     });
+    if (isIgnored) return 'ignored';
     return end === 'refused' ? 'superseded' : end;
   } catch (error) {
     if (isLaying) return 'superseded';

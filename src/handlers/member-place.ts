@@ -1,12 +1,14 @@
-import type { MergePatch } from '../types/patch.ts';
+import type { MergePatch, Patch } from '../types/patch.ts';
 import {
   bytesOfText,
+  checkPlace,
+  concealAt,
   isRecord,
   type PlaceContent,
   partAt,
   patchAt,
+  patchReaches,
   type RecordPlace,
-  withPart,
 } from './record-place.ts';
 
 /** One member of an object, such as `status.plimsoll`, that holds nothing but records. */
@@ -37,6 +39,14 @@ export class MemberPlace implements RecordPlace {
   }
 
   conceal(object: unknown): unknown {
-    return partAt(object, this.#path) === undefined ? object : withPart(object, this.#path, undefined);
+    return concealAt(object, this.#path, () => ({}));
+  }
+
+  reaches(patch: Patch): boolean {
+    return patchReaches(patch, this.#path, () => true);
+  }
+
+  check(action: string, object: unknown): void {
+    checkPlace(action, object, this.#path);
   }
 }

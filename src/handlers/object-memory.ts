@@ -27,6 +27,8 @@ export interface PendingOutcome {
   readonly resourceVersion?: string | undefined;
   /** What the call has asked to be written into the object, before its outcome is (A8'). */
   readonly write?: OwnWrite | undefined;
+  /** What it is in place of `apply` where the source has made nothing of the patches, as far as the handler sees (A8'c). */
+  readonly ignored?: (() => PendingOutcome['apply']) | undefined;
 }
 
 /** What a write of ours carried. */

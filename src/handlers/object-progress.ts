@@ -52,6 +52,7 @@ export function createObjectProgress<T>(options: ObjectProgressOptions<T>): Prog
     delete: (uid) => store.delete(uid),
     list: () => store.list(),
     conceal: (object) => options.place.conceal(object),
+    reachesRecords: (patch) => options.place.reaches(patch),
   };
 }
 
@@ -124,6 +125,7 @@ class ObjectProgress<T> implements ProgressStore {
     next: ProgressDocument,
     written: Set<string>,
   ): Promise<{ readonly patch: MergePatch; readonly part: string | undefined }> {
+    this.#place.check(`keep the progress of ${JSON.stringify(next.name)} in its ${this.#place.title}`, object);
     const content = this.#place.read(object);
     const keepsViews: unknown = this.#keepsViews(object);
     if (isPromise(keepsViews) || typeof keepsViews !== 'boolean') {

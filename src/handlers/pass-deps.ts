@@ -2,6 +2,7 @@ import type { Pacer } from '../queue/pacer.ts';
 import type { Clock } from '../types/clock.ts';
 import { UnsupportedError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
+import type { Patch } from '../types/patch.ts';
 import type { Random } from '../types/random.ts';
 import type { ObjectSource, SourcePatch, SourcePatchResult } from '../types/source.ts';
 import type { Admission } from './admission.ts';
@@ -11,6 +12,7 @@ import type { HandlerMetrics } from './handler-metrics.ts';
 import type { IndexAccess } from './index-options.ts';
 import type { ObjectState } from './object-memory.ts';
 import type { ObjectTable } from './object-table.ts';
+import { applyPatches } from './patch.ts';
 import type { ProgressStore } from './progress.ts';
 import type { Handler } from './registry.ts';
 
@@ -105,4 +107,14 @@ async function withSignal<R>(deps: PassDeps, ask: (signal: AbortSignal) => Promi
   } finally {
     deps.reads.delete(question);
   }
+}
+
+/** What patches make of an object, as handlers see it: without what only records need (A42'). */
+export function patchedObject(
+  { progress }: Pick<PassDeps, 'progress'>,
+  object: unknown,
+  patches: readonly Patch[],
+): unknown {
+  const patched = applyPatches(object, patches);
+  return progress.conceal === undefined ? patched : progress.conceal(patched);
 }

@@ -71,7 +71,7 @@ function applyJsonPatch(object: unknown, patch: JsonPatch): unknown {
 }
 
 function applyOperation(draft: PatchDraft, operation: JsonPatchOperation): void {
-  const path = pathOf(operation.path);
+  const path = segmentsOf(operation.path);
   switch (operation.op) {
     case 'add':
       draft.insert(path, operation.value);
@@ -86,10 +86,10 @@ function applyOperation(draft: PatchDraft, operation: JsonPatchOperation): void 
       if (!equalData(draft.read(path), operation.value)) throw misfit(path, 'is not what the test expects');
       break;
     case 'copy':
-      draft.copy(pathOf(operation.from), path);
+      draft.copy(segmentsOf(operation.from), path);
       break;
     case 'move': {
-      const from = pathOf(operation.from);
+      const from = segmentsOf(operation.from);
       const isInside = path.length > from.length && from.every((segment, index) => path[index] === segment);
       if (isInside) throw misfit(path, 'is inside of what is moved');
       draft.move(from, path);
@@ -97,6 +97,7 @@ function applyOperation(draft: PatchDraft, operation: JsonPatchOperation): void 
   }
 }
 
-function pathOf(pointer: string): readonly string[] {
+/** Of a JSON pointer. */
+export function segmentsOf(pointer: string): readonly string[] {
   return pointer === '' ? [] : pointer.slice(1).split('/').map(unescapeSegment);
 }

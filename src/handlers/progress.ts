@@ -1,3 +1,4 @@
+import type { Patch } from '../types/patch.ts';
 import { MemoryDocuments } from './memory-documents.ts';
 import type { ProgressDocument, ProgressHead } from './record.ts';
 
@@ -35,6 +36,11 @@ export interface ProgressStore {
    * Pure; the content itself where there are none. @default records are elsewhere
    */
   conceal?(object: unknown): unknown;
+  /**
+   * Whether a patch, made for an object as `conceal` shows it, names records or what they are in. Then the object is read and
+   * the patch is made anew, so that the records stay as they are (A42'). Pure. @default every patch
+   */
+  reachesRecords?(patch: Patch): boolean;
 }
 
 /** A {@link ProgressStore} in memory. */

@@ -1,4 +1,7 @@
-import type { MergePatch } from '../types/patch.ts';
+import { escapeSegment } from '../core/json-pointer.ts';
+import { ValueError } from '../types/errors.ts';
+import type { MergePatch, Patch } from '../types/patch.ts';
+import { isJsonPatch, segmentsOf } from './patch.ts';
 
 /** A place within objects that holds texts by name: what records are kept in (A42'). */
 export interface RecordPlace {
@@ -12,8 +15,12 @@ export interface RecordPlace {
   bytesOf(name: string, text: string): number;
   /** A patch that sets texts, and removes those that are `null`. */
   patchOf(changes: ReadonlyMap<string, string | null>): MergePatch;
-  /** The object without what is in the place: itself, if there is nothing. */
+  /** The object without what is in the place, and without containers on the way to it that have nothing else. */
   conceal(object: unknown): unknown;
+  /** Whether a patch of an object without it names what is in the place, or a container of it. */
+  reaches(patch: Patch): boolean;
+  /** Throws `ValueError` for an object that has no room for the place, since something else is on the way to it. */
+  check(action: string, object: unknown): void;
 }
 
 export interface PlaceContent {
@@ -40,17 +47,75 @@ export function partAt(object: unknown, path: readonly string[]): unknown {
 }
 
 /**
- * The object with another part at a path; `undefined` takes it out, and with it the containers that have nothing else: who
- * had no annotations before the first record has none to see after it.
+ * The object as it is without what `hide` takes out of its part at a path, and without containers on the way that have
+ * nothing else: who had no annotations before the first record has none to see after it. Containers that were empty before
+ * are not shown either, or the first record would take them out of view. Itself, if nothing is to go.
  */
-export function withPart(object: unknown, path: readonly string[], part: unknown): unknown {
+export function concealAt(
+  object: unknown,
+  path: readonly string[],
+  hide: (part: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>,
+): unknown {
+  const shown = shownOf(object, path, hide);
+  if (shown !== undefined) return shown;
+  return isRecord(object) && Object.keys(object).length === 0 ? object : {};
+}
+
+function shownOf(part: unknown, path: readonly string[], hide: Parameters<typeof concealAt>[2]): unknown {
+  // Whatever that is, it is nothing of ours.
+  if (!isRecord(part)) return part;
   const [name, ...rest] = path;
-  if (name === undefined) return part;
-  if (!isRecord(object)) return object;
-  const inner = withPart(Object.hasOwn(object, name) ? object[name] : undefined, rest, part);
-  const { [name]: _old, ...others } = object;
-  if (inner !== undefined) return { ...object, [name]: inner };
-  return Object.keys(others).length === 0 ? undefined : others;
+  let shown = part;
+  if (name === undefined) shown = hide(part);
+  else if (Object.hasOwn(part, name)) {
+    const inner = shownOf(part[name], rest, hide);
+    const { [name]: _hidden, ...others } = part;
+    if (inner === undefined) shown = others;
+    else if (inner !== part[name]) shown = { ...part, [name]: inner };
+  }
+  return Object.keys(shown).length === 0 ? undefined : shown;
+}
+
+/**
+ * Refuses an object that has something else than a container on the way to the place: a record would take its place.
+ *
+ * Throws `ValueError` with the pointer.
+ */
+export function checkPlace(action: string, object: unknown, path: readonly string[]): void {
+  let part = object;
+  for (let depth = 0; ; depth++) {
+    const name = path[depth];
+    if (!isRecord(part)) {
+      const pointer = path.slice(0, depth).map((segment) => `/${escapeSegment(segment)}`);
+      throw new ValueError(action, { path: pointer.join(''), reason: 'is no object, so it has no room for records' });
+    }
+    if (name === undefined || !Object.hasOwn(part, name) || part[name] === undefined) return;
+    part = part[name];
+  }
+}
+
+/**
+ * Whether a patch of the object as it is shown may mean something else for the whole one: it names a container of the
+ * place, or a member in it that is hidden.
+ */
+export function patchReaches(patch: Patch, path: readonly string[], isHidden: (name: string) => boolean): boolean {
+  if (isJsonPatch(patch)) {
+    return patch.some((operation) =>
+      [operation.path, ...('from' in operation ? [operation.from] : [])].some((pointer) => {
+        const at = segmentsOf(pointer);
+        if (at.some((segment, depth) => depth < path.length && segment !== path[depth])) return false;
+        const name = at[path.length];
+        return name === undefined || isHidden(name);
+      }),
+    );
+  }
+  let part: unknown = patch;
+  for (const name of path) {
+    if (!isRecord(part)) return true;
+    if (!Object.hasOwn(part, name) || part[name] === undefined) return false;
+    part = part[name];
+  }
+  return !isRecord(part) || Object.keys(part).some(isHidden);
 }
 
 /** A merge patch for a part at a path. */

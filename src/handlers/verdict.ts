@@ -6,7 +6,7 @@ import { viewOn } from './jobs.ts';
 import { attemptAfter, type CallResult, type Outcome, outcomeOf, type RetryPolicy } from './outcome.ts';
 import { OwnWrite } from './own-write.ts';
 import { checkParts } from './parts.ts';
-import { applyPatches } from './patch.ts';
+import { patchedObject } from './pass-deps.ts';
 import type { CollectedPatches, PatchCollector } from './patch-collector.ts';
 import type { Attempt } from './record.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -18,6 +18,8 @@ export interface Verdict {
   readonly after: Attempt | undefined;
   /** The state of the call with the call's own patches: what its handler has seen to (A8'). */
   readonly seen: Snapshot;
+  /** The attempt where the source makes nothing of the patches: of the state of the call (A8'c). */
+  readonly ignored: Attempt | undefined;
   /** The patches, on their way to the object; the verdict is told when they are there, else at once. */
   readonly write: OwnWrite | undefined;
 }
@@ -40,11 +42,13 @@ export function judge(
   if (outcome.kind === 'superseded' && running.superseded) memory.spared.add(job.id);
   else memory.spared.delete(job.id);
   const { patched } = patching;
-  if (outcome.kind === 'superseded') return { outcome, after: undefined, seen: snapshot, write: undefined };
+  if (outcome.kind === 'superseded')
+    return { outcome, after: undefined, seen: snapshot, ignored: undefined, write: undefined };
   // Who asks for it has not seen to what it writes itself (A8'b).
   const isSelfTriggered = job.entry === undefined && job.handler.selfTrigger;
   const seen = isSelfTriggered ? snapshot : (patched ?? snapshot);
-  const judged = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, deps.clock.wallTime());
+  const wallMs = deps.clock.wallTime();
+  const judged = attemptAfter(attempt, outcome, viewOn(seen, job)?.digest ?? job.digest, wallMs);
   const isAgain = isSelfTriggered && outcome.kind === 'ok' && patched !== undefined;
   const after = isAgain && viewOn(patched, job)?.digest !== judged.digest ? { ...judged, again: true } : judged;
   memory.waits(job.id, after, deps.clock);
@@ -55,7 +59,9 @@ export function judge(
           onEnd: (end) => report(execution, end === 'superseded' ? { kind: end } : outcome),
           onRefusal: (error) => refusalOf(execution, error, outcome, attempt, policy),
         });
-  return { outcome, after, seen, write };
+  const isMoved = write !== undefined && (after.digest !== job.digest || after.again === true);
+  const ignored = isMoved ? attemptAfter(attempt, outcome, job.digest, wallMs) : undefined;
+  return { outcome, after, seen, ignored, write };
 }
 
 const NO_PATCHES: CollectedPatches = Object.freeze({ patches: [], ifUnchanged: false });
@@ -91,7 +97,7 @@ function patch(
 ): { readonly result: CallResult; readonly patched: Snapshot | undefined } {
   if (patches.length === 0) return { result, patched: undefined };
   try {
-    const object = applyPatches(snapshot.object, patches);
+    const object = patchedObject(deps, snapshot.object, patches);
     checkParts(`apply the patches of "${job.id}"`, object);
     return { result, patched: snapshot.patched(object) };
   } catch (error) {

@@ -5,8 +5,7 @@ import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { equalData } from './diff.ts';
 import { Doubt } from './doubt.ts';
 import type { ObjectState } from './object-memory.ts';
-import { type PassDeps, readObject } from './pass-deps.ts';
-import { applyPatches } from './patch.ts';
+import { type PassDeps, patchedObject, readObject } from './pass-deps.ts';
 import { sendPatch } from './send-patch.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -22,6 +21,8 @@ export interface ObjectWrite {
   readonly accepts: (base: Snapshot) => boolean;
   /** Told of what the patches make of a state, right before they are sent. What it throws ends the write. */
   readonly onSend?: (base: Snapshot, object: unknown) => void;
+  /** Told of the state that a patch has made, where that is the newest one. */
+  readonly onPatched?: (made: Snapshot) => void;
   /** Outlives the write, for whoever writes the same again after it has failed. @default of this write */
   readonly doubt?: Doubt;
 }
@@ -57,13 +58,15 @@ export async function writeObject(deps: PassDeps, state: ObjectState, write: Obj
     if (base?.uid !== uid || base.deleting !== deleting) return 'dropped';
     if (doubt.hasMade(base)) return 'landed';
     if (!write.accepts(base)) return 'refused';
-    const object = applyPatches(base.object, patches);
+    const object = patchedObject(deps, base.object, patches);
     if (equalData(object, base.object)) return 'landed';
     write.onSend?.(base, object);
     const result = await send(deps, state, write, base, object, doubt);
     if (result.type === 'patched') {
       deps.counters.patches++;
       if (write.isOwn && state.memory?.uid === uid) state.memory.guard.isWritten = true;
+      const made = state.newest;
+      if (made?.resourceVersion === result.object.resourceVersion) write.onPatched?.(made);
       return 'landed';
     }
     if (result.type === 'gone') deps.table.vanish(state.name, uid);

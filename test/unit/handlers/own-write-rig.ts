@@ -1,4 +1,5 @@
 import type { CallContext } from '../../../src/handlers/context.ts';
+import type { Patch } from '../../../src/types/patch.ts';
 import type { ObjectSource, SourcePatch } from '../../../src/types/source.ts';
 import type { Life, Thing, World } from './harness.ts';
 
@@ -20,6 +21,15 @@ export function meddled(world: World, before: (patch: SourcePatch) => void | Pro
       await before(patch);
       return source.patch(patch, options);
     },
+  };
+}
+
+/** The world's source, which makes something else of each patch, as a server does that prunes, clamps or stamps. */
+export function served(world: World, more: (patch: SourcePatch) => Patch): ObjectSource<Thing> {
+  const plain = meddled(world, () => {});
+  return {
+    ...plain,
+    patch: (patch, options) => world.source.patch({ ...patch, patches: [...patch.patches, more(patch)] }, options),
   };
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import type { ParentContext } from '../../../src/handlers/context.ts';
 import { PermanentError, TemporaryError } from '../../../src/types/errors.ts';
 import type { SourcePatch } from '../../../src/types/source.ts';
 import { createWorld, sleep } from './harness.ts';
-import { meddled, run, spec } from './own-write-rig.ts';
+import { meddled, run, served, spec } from './own-write-rig.ts';
 
 /** Rows and invariants about what handlers write (A8'). */
 const POLICIES = ['supersede', 'complete'] as const;
@@ -253,6 +254,81 @@ describe("absorption of own writes (I11')", () => {
     world.source.put('o', { spec: { n: 2, on: true } });
     await life.settle();
     expect(life.stats().calls).toBe(1);
+    await life.stop();
+  });
+});
+
+describe("a source that makes something else of a patch (A8'c)", () => {
+  const DROPS = [{ op: 'remove', path: '/spec/out' }] as const;
+
+  it.each([
+    ['drops a member: one call', DROPS, 1, { n: 1 }],
+    ['clamps a member: two calls', { spec: { out: 3 } }, 2, { n: 1, out: 3 }],
+    ['adds a default: two calls', { spec: { size: 1 } }, 2, { n: 1, out: 5, size: 1 }],
+  ] as const)('%s, and then there is rest', async (_name, more, calls, end) => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    const life = await run(world, (ctx) => ctx.patch({ spec: { out: 5 } }), { source: served(world, () => more) });
+    await life.settle();
+    await world.clock.advance(3_600_000);
+    expect([life.stats().calls, spec(world), life.stats().loops]).toEqual([calls, end, 0]);
+    world.source.put('o', { spec: { n: 2 } });
+    await life.settle();
+    expect(life.stats().calls).toBe(2 * calls);
+    await life.stop();
+  });
+
+  it('drops what a failure notes in its own view: the retry budget is kept', async () => {
+    const world = createWorld();
+    const seen: number[] = [];
+    world.source.put('o', { spec: { n: 1 } });
+    const source = served(world, () => DROPS);
+    const life = await run(
+      world,
+      (ctx) => {
+        seen.push(ctx.attempt);
+        ctx.patch({ spec: { out: `attempt ${ctx.attempt}` } });
+        throw new TemporaryError('later', { delayMs: 10 });
+      },
+      { source },
+    );
+    await life.settle();
+    expect([seen, life.controller.state('o')?.handlers[0]?.state]).toEqual([[0, 1, 2], 'failed']);
+    await life.stop();
+  });
+
+  it('drops what a parent writes: its plan holds, and its functions are there without another call', async () => {
+    const world = createWorld();
+    const seen: string[] = [];
+    world.source.put('o', { spec: { n: 1 } });
+    const life = await run(
+      world,
+      (ctx) => {
+        seen.push(`h ${(ctx.new as { n: number }).n}`);
+        ctx.patch({ spec: { out: 5 } });
+        for (const id of ['a', 'b']) (ctx as ParentContext<Thing>).sub(id, {}, () => void seen.push(id));
+      },
+      { source: served(world, () => DROPS) },
+    );
+    await life.settle();
+    world.source.put('o', { spec: { n: 2 } });
+    await life.settle();
+    expect(seen).toEqual(['h 1', 'a', 'b', 'h 2', 'a', 'b']);
+    await life.stop();
+  });
+
+  it('drops it for a handler with selfTrigger: its patches change nothing', async () => {
+    const world = createWorld();
+    world.source.put('o', { spec: { n: 1 } });
+    const life = await world.start(
+      (controller) =>
+        controller.on('change', { id: 'h', field: 'spec', selfTrigger: true }, (ctx) =>
+          ctx.patch({ spec: { out: 5 } }),
+        ),
+      { source: served(world, () => DROPS) },
+    );
+    await life.settle();
+    expect([life.stats().calls, life.stats().loops]).toEqual([1, 0]);
     await life.stop();
   });
 });
