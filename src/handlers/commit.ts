@@ -183,6 +183,14 @@ export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: DocumentVersion
   return resourceVersion !== '' && deps.source.compare(snapshot.resourceVersion, resourceVersion) < 0;
 }
 
+/** The source itself shows a state that is older: for as long as it does, nobody is called. Told once. */
+export function tellOld(deps: PassDeps, memory: UidMemory, { name, uid, resourceVersion }: Snapshot): void {
+  if (memory.isToldOld) return;
+  memory.isToldOld = true;
+  const facts = { name, uid, resourceVersion, recorded: memory.doc?.header.resourceVersion };
+  deps.logger.warn('The source shows a state that is older than what is recorded of it: nobody is called', facts);
+}
+
 function open(doc: DocumentVersion, { id, digest, handler, entry, retires }: Job): DocumentVersion {
   if (retires) return doc.openRetirement(id);
   if (entry === undefined) return doc.openAttempt(id, digest, { schema: handler.schema });

@@ -1,3 +1,4 @@
+import { checkDocument } from './document-shape.ts';
 import { type DocumentVersion, versionOf } from './document-version.ts';
 import { memoryOf, type ProgressStore } from './progress.ts';
 
@@ -33,7 +34,9 @@ class StoredDocuments implements Documents {
   async get(uid: string, name: string, known: DocumentVersion | undefined): Promise<DocumentVersion | undefined> {
     const document = await this.#progress.get(uid, name);
     if (document === undefined) return undefined;
-    return known?.isStoredAs(document) === true ? known : versionOf(document);
+    if (known?.isStoredAs(document) === true) return known;
+    checkDocument(name, document);
+    return versionOf(document);
   }
 
   async swap(uid: string, gen: number, next: DocumentVersion): Promise<boolean> {

@@ -54,6 +54,8 @@ function wordsOf(reason: Reason): string {
       return `due, held back for ${ms(reason.inMs)}: ${times(reason.failures, 'failed call')} in a row for this object`;
     case 'paused':
       return 'due, and the controller is paused';
+    case 'old':
+      return `due, but not on this version: records are of version ${reason.recorded}, which the source does not show`;
     case 'concurrency':
       return 'due, and as many calls of the handler run as may';
     case 'rate':

@@ -15,6 +15,8 @@ export interface ExplainDeps {
   readonly finalizer: string;
   readonly admission: Admission;
   readonly clock: Clock;
+  /** Of versions, as `ObjectSource` has it. */
+  readonly compare: (a: string, b: string) => number;
 }
 
 /** Nothing is to be done for the handler or sub on this state. */
@@ -150,6 +152,10 @@ class Explainer {
 
   #restraint(): Reason | undefined {
     const { admission } = this.#deps;
+    const { newest, name } = this.#state;
+    const recorded = this.#memory?.effective(name).header.resourceVersion ?? '';
+    const isOld = newest !== undefined && recorded !== '' && this.#deps.compare(newest.resourceVersion, recorded) < 0;
+    if (isOld) return { why: 'old', recorded };
     if (admission.isPaused) return { why: 'paused' };
     const breaker = this.#memory?.breaker;
     const inMs = (breaker?.wakeClockMs ?? 0) - this.#nowMs;

@@ -22,6 +22,8 @@ export type Reason =
   | { readonly why: 'loop'; readonly inMs: number; readonly episodes: number; readonly paths: readonly string[] }
   /** The calls for the object are held back (A33'). */
   | { readonly why: 'breaker'; readonly inMs: number; readonly failures: number }
+  /** Somebody was called on version `recorded`, which is newer than what the source shows: an older state is not handled (A12'). */
+  | { readonly why: 'old'; readonly recorded: string }
   /** Of the controller, of the handler, or of the rate: see `ControllerOptions` and `HandlerOptions`. */
   | { readonly why: Restraint }
   /** It is to be called, and in line. */

@@ -81,11 +81,13 @@ async function listAndWatch(options: InformerOptions, signal: AbortSignal, hooks
   table.observeList(list);
   options.onList(list);
   hooks.onWatch();
+  // What is not newer came late: the list has it, or knows that it is gone.
+  const isAfter = (version: string): boolean => source.compare(version, list.resourceVersion) > 0;
   for await (const item of source.watch({ after: list.resourceVersion, signal })) {
     if (signal.aborted) return;
     hooks.onDelivery();
     if (item.type === 'deleted') table.observeDeletion(item);
-    else if (item.type !== 'bookmark') table.observe(item.object);
+    else if (item.type !== 'bookmark' && isAfter(item.object.resourceVersion)) table.observe(item.object);
     const held = options.pressure?.hold(signal);
     if (held !== undefined) await held;
     if (signal.aborted) return;

@@ -93,6 +93,8 @@ export class UidMemory {
   readonly lag: Lag = new Lag();
   /** What the last failed call of a record said, until it succeeds. */
   readonly errors: Map<string, string> = new Map();
+  /** It was told that the source shows a state older than the one that `doc` was made on. */
+  isToldOld = false;
   /** Passes in a row that opened an attempt and then began anew on a newer state. */
   restarts = 0;
   readonly #unsure = new Map<string, SentWrite>();

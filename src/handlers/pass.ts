@@ -2,7 +2,7 @@ import type { RunResult } from '../queue/keyed-queue.ts';
 import { type Adoption, adoptionOn } from './adoption.ts';
 import { type Admit, Agenda, type WakeOf } from './agenda.ts';
 import { CallSet } from './call-set.ts';
-import { type CommitResult, commit, isOlder, reload } from './commit.ts';
+import { type CommitResult, commit, isOlder, reload, tellOld } from './commit.ts';
 import { countEpisode } from './count-episode.ts';
 import { equalData } from './diff.ts';
 import type { DocumentVersion } from './document-version.ts';
@@ -206,7 +206,9 @@ export class Pass {
     await readObject(this.#deps, this.#state);
     this.#memory.fresh = true;
     if (this.#state.newest !== this.#snapshot) return 'again';
-    return isKnownOld ? { afterMs: STALE_READ_DELAY_MS } : undefined;
+    if (!isKnownOld) return undefined;
+    tellOld(this.#deps, this.#memory, this.#snapshot);
+    return { afterMs: STALE_READ_DELAY_MS };
   }
 
   /**

@@ -159,4 +159,26 @@ describe('the informer', () => {
     controller.abort();
     await done;
   });
+
+  it('an item that is not newer than the list brings nobody back whom the list lacks', async () => {
+    const world = createWorld();
+    const seen: string[] = [];
+    world.source.put('ghost', { spec: { n: 1 } });
+    world.source.put('kept', { spec: { n: 1 } });
+    world.source.delete('ghost');
+    const life = await world.start((controller) => {
+      controller.on('event', { id: 'e' }, ({ type, name }) => void seen.push(`${type} ${name}`));
+      controller.on('index', { id: 'i' }, (_object, { name }) => ({ [name]: 1 }));
+    });
+    await life.settle();
+    world.source.replay();
+    await life.settle();
+    await world.clock.advance(60_000);
+    expect(seen).toEqual(['added kept']);
+    expect([[...life.controller.index('i').keys()], life.stats().objects]).toEqual([['kept'], 1]);
+    world.source.put('ghost', { spec: { n: 2 } });
+    await life.settle();
+    expect(seen).toEqual(['added kept', 'added ghost']);
+    await life.stop();
+  });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ParentContext } from '../../../src/handlers/context.ts';
 import { PermanentError, TemporaryError } from '../../../src/types/errors.ts';
 import type { SourcePatch } from '../../../src/types/source.ts';
-import { createWorld, sleep } from './harness.ts';
+import { createWorld, sleep, type Thing } from './harness.ts';
 import { meddled, run, served, spec } from './own-write-rig.ts';
 
 /** Rows and invariants about what handlers write (A8'). */

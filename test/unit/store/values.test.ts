@@ -431,12 +431,13 @@ describe('codecs', () => {
 
   it('one that answers with a promise is refused, and what the promise comes to ends no process', async () => {
     const late = (): never => Promise.reject(new Error('late')) as never;
+    const codec: Codec<unknown> = { encode: late, decode: late };
     const unhandled: unknown[] = [];
     const listen = (reason: unknown) => unhandled.push(reason);
     process.on('unhandledRejection', listen);
-    const { store } = await openTestStore<unknown>({ codec: { encode: late, decode: late } });
+    const { store } = await openTestStore<unknown>({ codec });
     const { store: whole } = await openTestStore<unknown>({ codec: bytesCodec() as Codec<unknown> });
-    const part = whole.prefix('p/', { codec: { encode: late, decode: late } });
+    const part = whole.prefix('p/', { codec });
     const { store: decoding } = await openTestStore<unknown>({
       codec: { encode: () => Uint8Array.of(1), decode: late },
     });
