@@ -47,7 +47,7 @@ function wordsOf(reason: Reason): string {
     case 'rebuild':
       return `waits ${ms(reason.inMs)}: its parent has failed to register it again`;
     case 'loop': {
-      const paths = reason.paths.map((path) => `"${path}"`).join(', ');
+      const paths = reason.paths.map((path) => (path === '' ? 'its whole view' : `"${path}"`)).join(', ');
       return `slowed down for ${ms(reason.inMs)}: own writes have called it ${times(reason.episodes, 'time')}, by ${paths}`;
     }
     case 'breaker':

@@ -82,7 +82,8 @@ export interface PassDeps {
 export async function readObject(deps: PassDeps, state: ObjectState): Promise<void> {
   const uid = state.newest?.uid;
   const object = await withSignal(deps, (signal) => deps.source.get(state.name, { signal }));
-  if (object !== undefined) deps.table.observe(object);
+  // Of those that are not written in TypeScript some say `null`.
+  if (object !== undefined && object !== null) deps.table.observe(object);
   else if (uid !== undefined) deps.table.vanish(state.name, uid);
 }
 

@@ -93,7 +93,8 @@ export class Spawn<H extends SpawnHandler = SpawnHandler> {
   see(snapshot: Snapshot, nowMs: number): void {
     const isInScope = this.#isFor(snapshot, nowMs) && !snapshot.deleting;
     if (isInScope && !this.#isInScope) {
-      this.#nextMs = nowMs + this.handler.initialDelayMs;
+      // What its last call has left it with holds on: leaving the scope for a moment is no way around a delay.
+      this.#nextMs = Math.max(this.#nextMs, nowMs + this.handler.initialDelayMs);
       this.#waitsForChange = false;
     }
     this.#isInScope = isInScope;

@@ -227,6 +227,21 @@ describe("daemons (A23')", () => {
     await life.stop();
   });
 
+  it('the delay after a failure holds on over a moment out of scope', async () => {
+    const world = createWorld();
+    const { log, register } = daemon(world, { when: (o) => o.spec?.n !== 0 }, () => {
+      throw new TemporaryError('later', { delayMs: 900 });
+    });
+    const uid = put(world, 1);
+    const life = await world.start(register);
+    for (let n = 0; n < 10; n++) {
+      put(world, n % 2);
+      await world.clock.advance(100);
+    }
+    expect(log.filter((line) => line.startsWith('begin'))).toEqual([`begin ${uid} 0`, `begin ${uid} 900`]);
+    await life.stop();
+  });
+
   it('one that returns by itself is done for this uid', async () => {
     const world = createWorld();
     const { log, register } = daemon(world, { when: (o) => o.spec?.n !== 0 }, () => {});

@@ -172,7 +172,7 @@ const ROWS: readonly Row[] = [
     lines: [
       'waits',
       'a: done at D',
-      'b: slowed down for 100 ms: own writes have called it 10 times, by "" (behind for 0 ms)',
+      'b: slowed down for 100 ms: own writes have called it 10 times, by its whole view (behind for 0 ms)',
     ],
   },
   {

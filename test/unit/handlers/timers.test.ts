@@ -60,6 +60,24 @@ describe("timers (A22')", () => {
     await life.stop();
   });
 
+  it.each<[string, Body, number[]]>([
+    ['an interval', () => {}, [0, 1000, 2000]],
+    ['a delay after an error', () => Promise.reject(new TemporaryError('later', { delayMs: 900 })), [0, 900, 1800]],
+  ])('%s holds on over a moment out of scope', async (_what, body, expected) => {
+    const world = createWorld();
+    const { calls, register } = timer(world, { intervalMs: 1000, when: (o) => o.spec?.n !== 0 }, body);
+    put(world, 1);
+    const life = await world.start(register);
+    for (let n = 0; n < 25; n++) {
+      await world.clock.advance(60);
+      put(world, 0);
+      await world.clock.advance(40);
+      put(world, 1);
+    }
+    expect(calls).toEqual(expected);
+    await life.stop();
+  });
+
   it('idleMs: only when what they see has not changed for so long', async () => {
     const world = createWorld();
     const { calls, register } = timer(world, { intervalMs: 1000, idleMs: 500, field: 'spec.n' });
