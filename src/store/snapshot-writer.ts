@@ -12,7 +12,7 @@ const BYTE_UNITS = 0.0005;
 
 /** Bytes of a snapshot in the making: chunks, put together at the end, so that growing never copies what is there. */
 export class SnapshotWriter {
-  #chunks: Uint8Array[] = [];
+  readonly #chunks: Uint8Array[] = [];
   #chunk: Uint8Array = new Uint8Array(CHUNK_BYTES);
   #at = 0;
   #before = 0;
@@ -81,7 +81,6 @@ export class SnapshotWriter {
       at += chunk.length;
       if (step.isOver(chunk.length * BYTE_UNITS)) yield;
     }
-    this.#chunks = [];
     return all;
   }
 
@@ -89,13 +88,11 @@ export class SnapshotWriter {
     if (this.#at + bytes <= this.#chunk.length) return;
     this.#close();
     this.#chunk = new Uint8Array(Math.max(CHUNK_BYTES, bytes));
-    this.#at = 0;
   }
 
   #close(): void {
     this.#chunks.push(this.#chunk.subarray(0, this.#at));
     this.#before += this.#at;
     this.#at = 0;
-    this.#chunk = new Uint8Array(0);
   }
 }

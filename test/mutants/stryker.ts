@@ -78,7 +78,9 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
       coverageAnalysis: 'perTest',
       concurrency: 2,
       // On a machine that others use too, a slow run must not count as one that hangs.
-      timeoutMS: 10_000,
+      // Endless loops are ended by the tests themselves (`mocha/vitest.ts`); what is cut off here is counted as killed.
+      timeoutMS: 30_000,
+      timeoutFactor: 6,
       dryRunTimeoutMinutes: 30,
       tempDirName,
       cleanTempDir: 'always',

@@ -10,8 +10,19 @@ import * as esbuild from 'esbuild';
 
 const root = process.cwd();
 const shim = join(root, 'test/mutants/mocha/vitest.ts');
-/** Later is slower: most mutants fall to a table of the unit tests before a random program has to run. */
-const SLOW = [/\/cache\//, /full-store/, /\/mutants\//, /\/property\//];
+/**
+ * Later is slower: most mutants fall to a table of the unit tests before large values, whole snapshots, a full memory, or a
+ * random program has to run.
+ */
+const SLOW = [
+  /\/(limits|pins|read-once|retention|wrong-input|wake-index|prefix-filter)\./,
+  /\/lessor/,
+  /\/cache\//,
+  /\/snapshot/,
+  /full-store/,
+  /\/mutants\//,
+  /\/property\//,
+];
 
 const patterns = (process.env.PLIMSOLL_MUTANT_TESTS ?? '').split(',').map(toRegExp);
 const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })

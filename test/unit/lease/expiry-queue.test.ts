@@ -8,7 +8,8 @@ const steps = fc.array(
   fc.record({
     op: fc.constantFrom('add', 'add', 'update', 'remove', 'take'),
     pick: fc.nat(),
-    deadline: fc.integer({ min: 0, max: 12 }),
+    // Of a clock that has parts of milliseconds.
+    deadline: fc.integer({ min: 0, max: 24 }).map((halves) => halves / 2),
   }),
   { minLength: 20, maxLength: 120 },
 );

@@ -36,6 +36,14 @@ describe('keys of text', () => {
   });
 });
 
+describe('ranges', () => {
+  it.each([[null], [undefined], [7], ['text'], [Symbol('x')]])('%o is none', (range) => {
+    const resolve = () => new KeySpace<string>('utf8').resolve(range as never, 'list keys');
+    expect(resolve).toThrow(TypeError);
+    expect(resolve).toThrow('Cannot list keys: the range is not an object');
+  });
+});
+
 describe('keys of bytes', () => {
   const keys = new KeySpace<Uint8Array>('bytes');
 

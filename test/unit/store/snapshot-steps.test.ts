@@ -183,18 +183,20 @@ describe('a snapshot in steps', () => {
     const bytes = create(old).result;
     /** In the last rows. */
     const place = bytes.length - 40;
-    const open = (changeAfter: number) => {
+    const open = (changeAfter: number, flip = 1) => {
       const own = bytes.slice();
       const { mvcc, applier } = new Parts();
       let step = 0;
       const change = () => {
-        if (++step === changeAfter) own[place] = (own[place] as number) ^ 1;
+        if (++step === changeAfter) own[place] = (own[place] as number) ^ flip;
       };
       return finish(restoreSteps(own, { mvcc, commit: (commit) => applier.commit(commit, 'open') }), change).steps;
     };
     const steps = open(0);
     expect(steps).toBeGreaterThan(8);
     for (let after = 1; after < steps; after++) expect(() => open(after), `after step ${after}`).toThrow(SnapshotError);
+    // Among so many checksums there are some that have a byte in common with that of what was checked.
+    for (let flip = 1; flip <= 64; flip++) expect(() => open(1, flip), `flip ${flip}`).toThrow(SnapshotError);
   });
 
   it.each<[string, unknown, number, number]>([

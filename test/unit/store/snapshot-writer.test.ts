@@ -13,6 +13,8 @@ function join(writer: SnapshotWriter): Uint8Array {
   }
 }
 
+const many = Array.from({ length: 40 }, (_, index) => index);
+
 describe('bytes of a snapshot', () => {
   const writes: [string, (writer: SnapshotWriter) => void, number[]][] = [
     ['a byte', (writer) => writer.byte(7), [7]],
@@ -20,6 +22,8 @@ describe('bytes of a snapshot', () => {
     ['a number', (writer) => writer.number(300), [172, 2]],
     ['bytes', (writer) => writer.bytes(Uint8Array.of(9, 8)), [2, 9, 8]],
     ['text', (writer) => writer.text('hé'), [3, 104, 0xc3, 0xa9]],
+    ['more bytes than a number has', (writer) => writer.bytes(Uint8Array.from(many)), [40, ...many]],
+    ['text of one byte a character', (writer) => writer.text('a'.repeat(40)), [40, ...Array<number>(40).fill(97)]],
   ];
 
   for (const [name, write, bytes] of writes) {

@@ -159,6 +159,7 @@ describe('operations', () => {
       const error = await store.txn(request).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(DuplicateKeyError);
       expect(error).toMatchObject({ key, code: 'DUPLICATE_KEY' });
+      expect((error as Error).message).toMatch(/^Cannot run a transaction: /);
     }
     expect(store.revision).toBe(1);
   });
