@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BadCommand, readFlags, readInteger } from './bad-command.ts';
 import { changedLines } from './changed-lines.ts';
-import { type MutantResult, runStryker } from './stryker.ts';
+import { type Mutant, runStryker } from './stryker.ts';
 import { formatSurvivor, isSame, type ListedSurvivor, parseSurvivors, type Survivor, survivorOf } from './survivors.ts';
 
 /** The store with its watches and its leases; locks and writer leases, in the same folder as these, have another proof. */
@@ -27,6 +27,7 @@ const TESTS = [
   'test/unit/lease/lease-id.test.ts',
   'test/unit/lease/lessor*.test.ts',
   'test/unit/lease/renewals.test.ts',
+  'test/unit/lease/renewed-ttl.test.ts',
   // What a store hands on to locks and elections, and what keeps a lease alive.
   'test/unit/lock/session.test.ts',
   'test/unit/lock/mutex.test.ts',
@@ -43,11 +44,12 @@ const KILLED_PERCENT_MIN = 95;
 const ERRORS_PERCENT_MAX = 5;
 
 const HELP = `npm run test:mutation -- [--files GLOB[,GLOB...]] [--since COMMIT] [--tests GLOB[,GLOB...]] [--sample PERCENT]
-                        [--seed N] [--json]
+                        [--seed N] [--listed] [--json]
 
 Makes all mutants of ${FILES.join(', ')}: comparisons, conditions, off by one, arithmetic, removed
 statements and blocks, swapped branches, constants. Runs the tests that reach each one, up to the first that fails. At
 least ${KILLED_PERCENT_MIN} % have to be killed, and each that survives has to be in test/mutants/survivors.md with its reason.
+Those of the list are not run again, and count as survivors: they would run all tests, which takes most of the time.
 Progress is on stderr.
 
   --files GLOB      only these sources; the share that is killed is then told, not judged
@@ -55,6 +57,7 @@ Progress is on stderr.
   --tests GLOB      only these tests; the same
   --sample PERCENT  only about so many mutants in a hundred, 1 to 100; the same
   --seed N          the chance of the sample and of the property tests, 0 to 2147483647 (default 1)
+  --listed          runs those of the list, too, and tells which of them are killed now
   --json            prints the result as JSON
   --help            this text`;
 
@@ -69,7 +72,11 @@ interface FileCounts {
 
 /** All mutants that a machine makes; resolves with the exit code. */
 export async function checkMutants(args: readonly string[], root: URL): Promise<number> {
-  const flags = readFlags(args, ['--files', '--since', '--tests', '--sample', '--seed'], ['--json', '--help']);
+  const flags = readFlags(
+    args,
+    ['--files', '--since', '--tests', '--sample', '--seed'],
+    ['--listed', '--json', '--help'],
+  );
   if (flags.switches.has('--help')) {
     console.log(HELP);
     return 0;
@@ -84,16 +91,20 @@ export async function checkMutants(args: readonly string[], root: URL): Promise<
   // Read before the run: it takes its time, and the sources may change meanwhile.
   const listed = parseSurvivors(readFileSync(new URL('test/mutants/survivors.md', root), 'utf8'));
   const texts = new Map<string, string>();
-  const results = (await runStryker({ root, files: mutated, tests: tests ?? TESTS, seed, percent })).map((one) => {
-    const fileName = relative(fileURLToPath(root), one.fileName);
-    if (!texts.has(fileName)) texts.set(fileName, readFileSync(new URL(fileName, root), 'utf8'));
-    return { ...one, fileName };
-  });
-  const survivors = results
-    .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-    .map((mutant) => survivorOf(mutant, texts.get(mutant.fileName) ?? ''));
+  const nameOf = (mutant: Mutant): string => relative(fileURLToPath(root), mutant.fileName);
+  const inLines = (mutant: Mutant): Survivor => {
+    const fileName = nameOf(mutant);
+    const text = texts.get(fileName) ?? readFileSync(new URL(fileName, root), 'utf8');
+    texts.set(fileName, text);
+    return survivorOf({ ...mutant, fileName }, text);
+  };
+  const isListed = (mutant: Mutant): boolean => listed.some((one) => isSame(one, inLines(mutant)));
+  const isLeftOut = flags.switches.has('--listed') ? () => false : isListed;
+  const results = await runStryker({ root, files: mutated, tests: tests ?? TESTS, seed, percent, isLeftOut });
+  const survivors = results.filter(({ status }) => status === 'Survived' || status === 'NoCoverage').map(inLines);
   const isWhole = files === undefined && since === undefined && tests === undefined && percent === 100;
-  const report = makeReport(results, survivors, listed, isWhole);
+  const judged = results.map((one) => ({ file: nameOf(one), status: one.status }));
+  const report = makeReport(judged, survivors, listed, isWhole);
   if (flags.switches.has('--json')) console.log(JSON.stringify(report, null, 2));
   else printReport(report);
   return report.failures.length === 0 ? 0 : 1;
@@ -104,22 +115,25 @@ interface Report {
   readonly total: FileCounts;
   readonly killedPercent: number;
   readonly unlisted: readonly Survivor[];
-  /** In the list, but no longer among those that survive; known after a whole run only. */
+  /**
+   * In the list, but no longer among those that survive; known after a whole run only. Without `--listed` that is those which
+   * are no mutants any more.
+   */
   readonly outdated: readonly Survivor[];
   readonly failures: readonly string[];
 }
 
 function makeReport(
-  results: readonly MutantResult[],
+  results: readonly { readonly file: string; readonly status: string }[],
   survivors: readonly Survivor[],
   listed: readonly ListedSurvivor[],
   isWhole: boolean,
 ): Report {
   const total = noCounts();
   const files: Record<string, FileCounts> = {};
-  for (const { fileName, status } of results) {
-    files[fileName] ??= noCounts();
-    count(files[fileName], status);
+  for (const { file, status } of results) {
+    files[file] ??= noCounts();
+    count(files[file], status);
     count(total, status);
   }
   const judged = total.mutants - total.errors;

@@ -1,4 +1,4 @@
-import type { MutantResult } from './stryker.ts';
+import type { Mutant } from './stryker.ts';
 
 /**
  * Mutants that no test can tell from the original, or that are not worth one, as `survivors.md` lists them: by their file
@@ -42,7 +42,7 @@ export function formatSurvivor({ before, after }: Survivor): string {
 }
 
 /** The lines that a mutant is in, before and after. */
-export function survivorOf(mutant: MutantResult, text: string): Survivor {
+export function survivorOf(mutant: Mutant, text: string): Survivor {
   const { start, end } = mutant.location;
   const lines = text.split('\n');
   const first = lines[start.line - 1] ?? '';

@@ -5,16 +5,28 @@ const EVERY = 50;
 /** Errors that are told. As a rule all have the same cause: a test that does not run outside of vitest. */
 const ERRORS_TOLD = 3;
 
+/**
+ * Which mutants are not run, and survive.
+ *
+ * @type {{ isLeftOut: (mutant: object) => boolean }}
+ */
+export const plans = { isLeftOut: () => false };
+
 class ProgressReporter {
   #total = 0;
   #done = 0;
   #survived = 0;
   #errors = 0;
 
-  /** @param {{ mutantPlans: readonly unknown[] }} event */
+  /** @param {{ mutantPlans: readonly { plan: string, mutant: { status?: string, statusReason?: string } }[] }} event */
   onMutationTestingPlanReady({ mutantPlans }) {
     this.#total = mutantPlans.length;
-    console.error(`${this.#total} mutants`);
+    const leftOut = mutantPlans.filter(({ mutant }) => plans.isLeftOut(mutant));
+    for (const one of leftOut) {
+      one.plan = 'EarlyResult';
+      Object.assign(one.mutant, { status: 'Survived', statusReason: 'left out' });
+    }
+    console.error(`${this.#total} mutants, of which ${leftOut.length} are listed and not run`);
   }
 
   /**
@@ -26,7 +38,7 @@ class ProgressReporter {
     const place = `${fileName}:${start.line}:${start.column} ${replacement.replaceAll(/\s+/g, ' ').slice(0, 60)}`;
     if (status === 'Survived' || status === 'NoCoverage') {
       this.#survived++;
-      console.error(`  ${status.toLowerCase()}: ${place}`);
+      if (statusReason !== 'left out') console.error(`  ${status.toLowerCase()}: ${place}`);
     }
     if (status === 'RuntimeError' && ++this.#errors <= ERRORS_TOLD) console.error(`  error: ${place}: ${statusReason}`);
     // Worth a look when the machine was busy: one that ran into no limit of its own may only have been slow.

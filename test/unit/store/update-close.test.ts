@@ -121,6 +121,8 @@ describe.each(['embedded', 'replica'] as const)('R71: an update whose function i
     await store.close();
     for (const closed of [store, part, inner]) {
       expect(String(await errorOf(() => closed.update(never)))).toBe('ClosedError: Cannot update: closed');
+      // Before anything is said of the arguments, as by every other call.
+      expect(String(await errorOf(() => closed.update(7 as never)))).toBe('ClosedError: Cannot update: closed');
     }
   });
 
