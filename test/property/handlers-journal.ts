@@ -252,6 +252,7 @@ export class Journal {
       get: (uid, name) => store.get(uid, name),
       list: () => store.list(),
       ...(store.conceal === undefined ? {} : { conceal: store.conceal }),
+      ...(store.reachesRecords === undefined ? {} : { reachesRecords: store.reachesRecords }),
       compareAndSet: async (uid, gen, next) => {
         try {
           const done = await store.compareAndSet(uid, gen, next);

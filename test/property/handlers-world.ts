@@ -122,6 +122,7 @@ export class Process {
       delete: (uid) => alive(() => store.delete(uid)),
       compareAndSet: (uid, gen, next) => alive(() => write(uid, gen, next)),
       ...(store.conceal === undefined ? {} : { conceal: store.conceal }),
+      ...(store.reachesRecords === undefined ? {} : { reachesRecords: store.reachesRecords }),
     };
   }
 }
