@@ -1,5 +1,7 @@
+import { UnsupportedError } from '../types/errors.ts';
+import type { Patch } from '../types/patch.ts';
 import type { SignalOptions } from '../types/signal.ts';
-import type { ObjectSource, SourceObject, SourcePatch, SourceWatchItem } from '../types/source.ts';
+import type { ObjectSource, SourceObject, SourcePatch, SourcePatchResult, SourceWatchItem } from '../types/source.ts';
 import { diffJson } from './json-diff.ts';
 import { keepRecords } from './kept-records.ts';
 import { applyPatches } from './patch.ts';
@@ -17,19 +19,25 @@ export function concealedSource<T>(source: ObjectSource<T>, progress: ProgressSt
     // What is left of a T without what only the progress store has written into it is a T as its owner made it.
     return object === state.object ? state : { ...state, object: object as T };
   };
-  /** The patch for the whole object: another one where records, or what they are in, are named by it. */
-  const wholeOf = async (change: SourcePatch, options: SignalOptions): Promise<SourcePatch | 'conflict' | 'gone'> => {
+  const { owns, patch } = source;
+  const reaches = (one: Patch): boolean => progress?.reachesRecords?.(one) ?? true;
+  /** Sent in the same turn: nothing is heard of the object between the decision to patch it and that. */
+  const send = async (change: SourcePatch, options: SignalOptions): Promise<SourcePatchResult<T>> => {
+    if (patch === undefined) throw new UnsupportedError('patch an object', 'patching by its source');
+    const result = await patch.call(source, change, options);
+    return result.type === 'patched' ? { ...result, object: shown(result.object) } : result;
+  };
+  /** Sends what it comes to for the whole object: records, and what they are in, stay. */
+  const sendWhole = async (change: SourcePatch, options: SignalOptions): Promise<SourcePatchResult<T>> => {
     const { name, uid, resourceVersion, patches } = change;
-    if (!patches.some((patch) => progress?.reachesRecords?.(patch) ?? true)) return change;
     const found = await source.get(name, options);
-    if (found?.uid !== uid) return 'gone';
-    if (found.resourceVersion !== resourceVersion) return 'conflict';
+    if (found?.uid !== uid) return { type: 'gone' };
+    if (found.resourceVersion !== resourceVersion) return { type: 'conflict' };
     const before = conceal(found.object);
     const next = conceal(applyPatches(before, patches));
     const operations = diffJson(found.object, keepRecords(`patch ${JSON.stringify(name)}`, found.object, before, next));
-    return { ...change, patches: operations.length === 0 ? [] : [operations] };
+    return send({ ...change, patches: operations.length === 0 ? [] : [operations] }, options);
   };
-  const { owns, patch } = source;
   return {
     ...(source.hasFinalizers === undefined ? {} : { hasFinalizers: source.hasFinalizers }),
     compare: (a, b) => source.compare(a, b),
@@ -50,12 +58,7 @@ export function concealedSource<T>(source: ObjectSource<T>, progress: ProgressSt
     ...(patch === undefined
       ? {}
       : {
-          async patch(change, options) {
-            const whole = await wholeOf(change, options);
-            if (typeof whole === 'string') return { type: whole };
-            const result = await patch.call(source, whole, options);
-            return result.type === 'patched' ? { ...result, object: shown(result.object) } : result;
-          },
+          patch: (change, options) => (change.patches.some(reaches) ? sendWhole : send)(change, options),
         }),
   };
 }

@@ -121,13 +121,16 @@ function deterministic(seed: number, call: string, attempt: number): Random {
 }
 
 /** Of an object on its way out, what its handlers had come to by then is a matter of time; its deletion is not. */
-function finalOf(run: ProgramRun, { handlers }: Program): unknown {
+function finalOf(run: ProgramRun, { handlers, deletion }: Program): unknown {
   // Nothing keeps an object on its way out that has no finalizer; whether it ever had ours may be a matter of time.
   const kept = run.objects.filter(({ deleting, finalizers }) => !deleting || finalizers?.length !== 0);
   const living = kept.map(({ name, uid, object, deleting, finalizers }) => {
     if (deleting) return { name, uid, deleting, finalizers };
     const inScope = handlers.filter((plan) => plan.kind === 'change' && (!plan.onlyLabelled || isLabelled(object)));
-    return { name, uid, object, finalizers, handlers: inScope.map((plan) => handlerOf(run, plan, uid, object)) };
+    // Whoever is not for it any more may have asked for the finalizer before, or not have come to it.
+    const isHeldFor = inScope.length > 0 || (deletion !== undefined && (!deletion.onlyLabelled || isLabelled(object)));
+    const held = isHeldFor ? { finalizers } : {};
+    return { name, uid, object, ...held, handlers: inScope.map((plan) => handlerOf(run, plan, uid, object)) };
   });
   const deletions = [...run.journal.ledger].filter(([who]) => who.endsWith(` ${DELETION}`)).sort();
   return { living, deletions };

@@ -266,8 +266,8 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   {
     id: 'handlers-patch-takes-records',
     file: 'src/handlers/concealed-source.ts',
-    find: 'if (!patches.some((patch) => progress?.reachesRecords?.(patch) ?? true)) return change;',
-    replace: 'return change;',
+    find: 'progress?.reachesRecords?.(one) ?? true;',
+    replace: 'Array.isArray(progress) && Array.isArray(one);',
     why: "A42': patches are of the object as handlers see it, and leave the records as they are",
     tests: rows('patched-records'),
   },
