@@ -6,6 +6,11 @@ const EVERY = 50;
 const ERRORS_TOLD = 3;
 
 /**
+ * @typedef {{ line: number, column: number }} Position
+ * @typedef {{ status?: string, statusReason?: string, location: { start: Position, end: Position } }} PlannedMutant
+ */
+
+/**
  * Which mutants are not run, and survive.
  *
  * @type {{ isLeftOut: (mutant: object) => boolean }}
@@ -18,10 +23,10 @@ class ProgressReporter {
   #survived = 0;
   #errors = 0;
 
-  /** @param {{ mutantPlans: readonly { plan: string, mutant: { status?: string, statusReason?: string } }[] }} event */
+  /** @param {{ mutantPlans: readonly { plan: string, mutant: PlannedMutant }[] }} event */
   onMutationTestingPlanReady({ mutantPlans }) {
     this.#total = mutantPlans.length;
-    const leftOut = mutantPlans.filter(({ mutant }) => plans.isLeftOut(mutant));
+    const leftOut = mutantPlans.filter(({ mutant }) => plans.isLeftOut(fromOne(mutant)));
     for (const one of leftOut) {
       one.plan = 'EarlyResult';
       Object.assign(one.mutant, { status: 'Survived', statusReason: 'left out' });
@@ -46,6 +51,17 @@ class ProgressReporter {
     if (this.#done % EVERY !== 0) return;
     console.error(`${this.#done} of ${this.#total} run, ${this.#survived} survived`);
   }
+}
+
+/**
+ * A mutant as it will be in the result: in a plan, lines and columns count from 0.
+ *
+ * @param {PlannedMutant} mutant
+ */
+function fromOne(mutant) {
+  const { start, end } = mutant.location;
+  const next = (/** @type {Position} */ { line, column }) => ({ line: line + 1, column: column + 1 });
+  return { ...mutant, location: { start: next(start), end: next(end) } };
 }
 
 export const strykerPlugins = [{ kind: 'Reporter', name: 'plimsoll', injectableClass: ProgressReporter }];
