@@ -20,6 +20,7 @@ describe('bytes of a snapshot', () => {
     ['a byte', (writer) => writer.byte(7), [7]],
     ['32 bits', (writer) => writer.u32(0x87654321), [0x21, 0x43, 0x65, 0x87]],
     ['a number', (writer) => writer.number(300), [172, 2]],
+    ['the largest number', (writer) => writer.number(Number.MAX_SAFE_INTEGER), [255, 255, 255, 255, 255, 255, 255, 15]],
     ['bytes', (writer) => writer.bytes(Uint8Array.of(9, 8)), [2, 9, 8]],
     ['text', (writer) => writer.text('hé'), [3, 104, 0xc3, 0xa9]],
     ['more bytes than a number has', (writer) => writer.bytes(Uint8Array.from(many)), [40, ...many]],
