@@ -1,4 +1,5 @@
 import { ClosedError } from '../types/errors.ts';
+import type { ObjectSource } from '../types/source.ts';
 import { CONFLICTS_MAX, tooManyConflicts } from './conflicts.ts';
 import { type DocumentVersion, emptyDocument } from './document-version.ts';
 import { isDone, isFilteredStep, isPlanned, isSameJob, type Job } from './jobs.ts';
@@ -177,8 +178,13 @@ function isWanted(
   return job.entry === undefined ? !isFilteredStep(job.handler, doc, snapshot) : isPlanned(job, doc);
 }
 
+/** Who knows the order of versions. */
+export interface VersionOrder {
+  readonly source: Pick<ObjectSource, 'compare'>;
+}
+
 /** A call was made on a newer state than this one, in an earlier life (rows 17, 18). */
-export function isOlder(deps: PassDeps, snapshot: Snapshot, doc: DocumentVersion): boolean {
+export function isOlder(deps: VersionOrder, snapshot: Snapshot, doc: DocumentVersion): boolean {
   const { resourceVersion } = doc.header;
   return resourceVersion !== '' && deps.source.compare(snapshot.resourceVersion, resourceVersion) < 0;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../types/clock.ts';
 import type { Admission } from './admission.ts';
+import { isOlder, type VersionOrder } from './commit.ts';
 import { errorText } from './error-text.ts';
 import { textOf } from './explain-text.ts';
 import type { Explanation, HandlerExplanation, Reason } from './explanation.ts';
@@ -10,13 +11,11 @@ import { handlerIdOf, parentIdOf } from './record-id.ts';
 import type { Handler } from './registry.ts';
 import { mayRetire } from './retirement-turn.ts';
 
-export interface ExplainDeps {
+export interface ExplainDeps extends VersionOrder {
   readonly handlers: readonly Handler[];
   readonly finalizer: string;
   readonly admission: Admission;
   readonly clock: Clock;
-  /** Of versions, as `ObjectSource` has it. */
-  readonly compare: (a: string, b: string) => number;
 }
 
 /** Nothing is to be done for the handler or sub on this state. */
@@ -153,9 +152,10 @@ class Explainer {
   #restraint(): Reason | undefined {
     const { admission } = this.#deps;
     const { newest, name } = this.#state;
-    const recorded = this.#memory?.effective(name).header.resourceVersion ?? '';
-    const isOld = newest !== undefined && recorded !== '' && this.#deps.compare(newest.resourceVersion, recorded) < 0;
-    if (isOld) return { why: 'old', recorded };
+    const doc = this.#memory?.effective(name);
+    if (newest !== undefined && doc !== undefined && isOlder(this.#deps, newest, doc)) {
+      return { why: 'old', recorded: doc.header.resourceVersion };
+    }
     if (admission.isPaused) return { why: 'paused' };
     const breaker = this.#memory?.breaker;
     const inMs = (breaker?.wakeClockMs ?? 0) - this.#nowMs;

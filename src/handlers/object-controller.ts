@@ -194,8 +194,7 @@ export class ObjectController<T> {
 
   explain(name: string): Explanation {
     checkObjectName('explain an object', name);
-    const compare = (a: string, b: string): number => this.#deps.source.compare(a, b);
-    return explain({ ...this.#deps, compare }, name, this.#table.get(name), this.#queue.stateOf(name));
+    return explain(this.#deps, name, this.#table.get(name), this.#queue.stateOf(name));
   }
 
   stats(): ControllerStats {

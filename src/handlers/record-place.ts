@@ -1,4 +1,4 @@
-import { escapeSegment } from '../core/json-pointer.ts';
+import { jsonPointer } from '../core/json-pointer.ts';
 import { ValueError } from '../types/errors.ts';
 import type { MergePatch, Patch } from '../types/patch.ts';
 import { isJsonPatch, segmentsOf } from './patch.ts';
@@ -69,9 +69,12 @@ function shownOf(part: unknown, path: readonly string[], hide: Parameters<typeof
   if (name === undefined) shown = hide(part);
   else if (Object.hasOwn(part, name)) {
     const inner = shownOf(part[name], rest, hide);
-    const { [name]: _hidden, ...others } = part;
-    if (inner === undefined) shown = others;
-    else if (inner !== part[name]) shown = { ...part, [name]: inner };
+    if (inner === undefined) {
+      const { [name]: _hidden, ...others } = part;
+      shown = others;
+    } else if (inner !== part[name]) {
+      shown = { ...part, [name]: inner };
+    }
   }
   return Object.keys(shown).length === 0 ? undefined : shown;
 }
@@ -86,8 +89,8 @@ export function checkPlace(action: string, object: unknown, path: readonly strin
   for (let depth = 0; ; depth++) {
     const name = path[depth];
     if (!isRecord(part)) {
-      const pointer = path.slice(0, depth).map((segment) => `/${escapeSegment(segment)}`);
-      throw new ValueError(action, { path: pointer.join(''), reason: 'is no object, so it has no room for records' });
+      const reason = 'is no object, so it has no room for records';
+      throw new ValueError(action, { path: jsonPointer(path.slice(0, depth)), reason });
     }
     if (name === undefined || !Object.hasOwn(part, name) || part[name] === undefined) return;
     part = part[name];
