@@ -4,6 +4,7 @@
  *
  * Only what the tests use is here. Assertions are vitest's own.
  */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { format } from 'node:util';
 import { ASYMMETRIC_MATCHERS_OBJECT, chai, JestAsymmetricMatchers, JestChaiExpect, JestExtend } from '@vitest/expect';
 import { fn, restoreAllMocks, spyOn } from '@vitest/spy';
@@ -59,8 +60,32 @@ export const expectTypeOf: unknown = new Proxy(() => expectTypeOf, { get: () => 
 export const beforeAll = (body: Body): void => mocha.before(active(body));
 export const afterAll = (body: Body): void => mocha.after(active(body));
 export const describe = withEach((_title, body) => mocha.describe('-', () => void body()));
-export const it = withEach((title, body) => mocha.it(titleOf(title), bounded(body)));
+export const it = withEach((title, body) => {
+  const known = titleOf(title);
+  mocha.it(known, bounded(known, body));
+});
 export const test = it;
+
+/** What a test took when all was well. */
+interface Usual {
+  readonly ms: number;
+  readonly steps: number;
+}
+
+/**
+ * Written by the process of the run without a mutant, a line a test. The others are begun after it, some of them in the place
+ * of one that was killed, and have no such run of their own.
+ */
+const USUAL_FILE = new URL('usual.jsonl', import.meta.url);
+
+const usual = new Map<string, Usual>(
+  existsSync(USUAL_FILE)
+    ? readFileSync(USUAL_FILE, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as [string, Usual])
+    : [],
+);
 
 let file = '';
 let isLoaded = false;
@@ -80,35 +105,39 @@ function titleOf(title: string): string {
 }
 
 /**
- * A test that hangs fails soon: it gets a few times what it took when all was well, which was the first time. Waiting for the
- * process to be killed would take ten seconds for each such mutant.
+ * A test that hangs fails soon: it gets a few times what it took when all was well. Waiting for the process to be killed
+ * would take minutes for each such mutant.
  */
-function bounded(body: Body): () => Promise<void> {
-  let usualMs: number | undefined;
-  let usualSteps = Number.POSITIVE_INFINITY;
+function bounded(title: string, body: Body): () => Promise<void> {
   return async () => {
     const start = performance.now();
     activate();
     if (!isLoaded) report('loading');
     isLoaded = true;
-    strykerSteps = usualSteps * 20 + 100_000;
+    const { ms, steps } = usual.get(title) ?? { ms: 12_000, steps: Number.POSITIVE_INFINITY };
+    strykerSteps = steps * 20 + 100_000;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const isLate = new Promise<never>((_, reject) => {
-      const limitMs = usualMs === undefined ? 120_000 : 2000 + usualMs * 10;
+      const limitMs = 2000 + ms * 10;
       timer = setTimeout(() => reject(new Error(`no end after ${limitMs} ms`)), limitMs);
     });
     try {
       await Promise.race([body(), isLate]);
-      usualMs ??= performance.now() - start;
+      if (strykerMutant < 0) remember(title, performance.now() - start);
     } finally {
       // A test that failed half-way has not put back what it replaced.
       restoreAllMocks();
       clearTimeout(timer);
       strykerSteps = Number.POSITIVE_INFINITY;
-      if (strykerMutant < 0) usualSteps = strykerHits.reduce((sum, hits) => sum + hits, 0);
       report();
     }
   };
+}
+
+function remember(title: string, ms: number): void {
+  const taken: Usual = { ms, steps: strykerHits.reduce((sum, hits) => sum + hits, 0) };
+  usual.set(title, taken);
+  appendFileSync(USUAL_FILE, `${JSON.stringify([title, taken])}\n`);
 }
 
 /**
