@@ -32,19 +32,22 @@ export class Harness {
 
   /**
    * Never rejects: what a case throws is its failure. `onStart` is told each case before it runs: of one that never
-   * ends there will be no result to read its name in.
+   * ends there will be no result to read its name in. After `failuresMax` failures the rest is left.
    */
-  async run(onStart: (name: string) => void = () => {}): Promise<RunResult> {
+  async run(onStart: (name: string) => void = () => {}, failuresMax = Number.POSITIVE_INFINITY): Promise<RunResult> {
     const failures: Failure[] = [];
+    let ended = 0;
     for (const [name, fn] of this.#cases) {
+      if (failures.length >= failuresMax) break;
       onStart(name);
       try {
         await fn();
       } catch (error) {
         failures.push({ name, message: describeError(error) });
       }
+      ended++;
     }
-    return { passed: this.#cases.size - failures.length, failed: failures.length, failures };
+    return { passed: ended - failures.length, failed: failures.length, failures };
   }
 }
 
@@ -55,9 +58,9 @@ export function test(name: string, fn: TestFunction): void {
   harness.test(name, fn);
 }
 
-/** Runs every case added so far. */
-export function run(onStart?: (name: string) => void): Promise<RunResult> {
-  return harness.run(onStart);
+/** Runs every case added so far; see `Harness.run`. */
+export function run(onStart?: (name: string) => void, failuresMax?: number): Promise<RunResult> {
+  return harness.run(onStart, failuresMax);
 }
 
 /** Fails unless both are the same data: primitives by `Object.is`, bytes, arrays, maps, sets and objects by content. */

@@ -84,6 +84,8 @@ export async function runStryker(options: StrykerOptions): Promise<readonly Muta
       ],
       coverageAnalysis: 'perTest',
       concurrency: 2,
+      // What a mutant leaves behind (stores that are never closed, each with an address space of its core) slows those after it.
+      maxTestRunnerReuse: 25,
       // On a machine that others use too, a slow run must not count as one that hangs.
       // Endless loops are ended by the tests themselves (`mocha/vitest.ts`); what is cut off here is counted as killed.
       timeoutMS: 30_000,
