@@ -4,34 +4,11 @@
  *
  * @module
  */
-import { coreModule } from './core/module.ts';
-import { createEssenceHasherWith, type EssenceHasher } from './core/essence-hasher.ts';
-import type { EssenceHasherOptions } from './core/essence-options.ts';
-
 export { type OpenStoreOptions, openStore } from './open-store.ts';
+export { type Core, createCore } from './create-core.ts';
+export { createEssenceHasher } from './create-essence-hasher.ts';
 export { bytesCodec, jsonCodec, textCodec } from './store/codecs.ts';
 export * from './types/errors.ts';
-
-/**
- * Makes a hasher of object essences: `xxh3-128:<32 hex>` over the RFC 8785 form of an object minus what never matters
- * (D17, docs/essence.md). Compile the exclusions once, hash often.
- *
- * Throws TypeError for a malformed pointer; `digest` throws `JsonSyntaxError` for bytes that are not JSON and
- * `ValueError` for values that have no JSON form.
- *
- * @example
- * ```ts
- * import { createEssenceHasher } from 'plimsoll';
- *
- * const hasher = createEssenceHasher({ ignore: ['/spec/replicas'] });
- * const a = hasher.digest({ metadata: { resourceVersion: '1' }, spec: { replicas: 1, image: 'x' } });
- * const b = hasher.digest(new TextEncoder().encode('{"spec":{"image":"x"}}'));
- * console.log(a === b); // true
- * ```
- */
-export function createEssenceHasher(options: EssenceHasherOptions = {}): EssenceHasher {
-  return createEssenceHasherWith(coreModule(), options);
-}
 
 export type { EssenceHasher } from './core/essence-hasher.ts';
 export type { EssenceHasherOptions, EssenceList, EssenceRuleOptions, UnmatchedRule } from './core/essence-options.ts';

@@ -4,6 +4,7 @@
 // not there.
 import { execFile, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -12,34 +13,50 @@ import { promisify } from 'node:util';
 const folder = fileURLToPath(new URL('../test/runtimes/', import.meta.url));
 
 /**
- * Node 24 is the package of one platform, under an alias. The package `node` would choose it by a script while it is
- * installed, past the lockfile.
+ * Other versions of Node are packages of one platform each, under an alias. The package `node` would choose one by a script
+ * while it is installed, past the lockfile.
+ *
+ * @param {number} major
  */
-const NODE_24 = `node24-${process.platform}-${process.arch}`;
+const nodePackage = (major) => `node${major}-${process.platform}-${process.arch}`;
 
-/** Where `test/runtimes/package.json` has a Node 24 for. A platform without it is no failure: the other runtimes are there. */
-export const HAS_NODE_24 = ['node24-linux-arm64', 'node24-linux-x64'].includes(NODE_24);
+/** Where `test/runtimes/package.json` has other versions of Node for. */
+export const HAS_OTHER_NODES = process.platform === 'linux' && ['arm64', 'x64'].includes(process.arch);
+
+/** @param {number} major */
+const otherNode = (major) => ({
+  path: `${folder}node_modules/${nodePackage(major)}/bin/node`,
+  package: nodePackage(major),
+});
 
 /** @type {Readonly<Record<string, { path: string, package?: string }>>} */
 const PROGRAMS = {
   node: { path: process.execPath },
-  node24: { path: `${folder}node_modules/${NODE_24}/bin/node`, package: NODE_24 },
+  node22: otherNode(22),
+  node24: otherNode(24),
+  node26: otherNode(26),
   deno: { path: `${folder}node_modules/.bin/deno`, package: 'deno' },
   bun: { path: `${folder}node_modules/.bin/bun`, package: 'bun' },
   workerd: { path: `${folder}node_modules/.bin/workerd`, package: 'workerd' },
+  // Libraries of this Node: a machine inside it, and what drives a browser.
+  edge: { path: process.execPath, package: '@edge-runtime/vm' },
+  playwright: { path: process.execPath, package: 'playwright-core' },
 };
+/** Those of which the package says the version, not the program. */
+const LIBRARIES = ['edge', 'playwright'];
 
 /**
- * The programs of these names (`node`, `node24`, `deno`, `bun`, `workerd`), ready to run and in exactly the pinned
- * version. Installs all of them with `npm ci` when one is missing; only then is the network used. Rejects when one cannot
- * be had: a runtime that is missing is not a pass.
+ * The programs of these names (keys of `PROGRAMS`), ready to run and in exactly the pinned version. Installs all of them
+ * with `npm ci` when one is missing; only then is the network used. Rejects when one cannot be had: a runtime that is
+ * missing is not a pass.
  *
  * @param {readonly string[]} names
  * @returns {Promise<Program[]>}
  */
 export async function findPrograms(names) {
-  if (names.includes('node24') && !HAS_NODE_24) {
-    throw new Error(`Cannot run node24: test/runtimes has none for ${process.platform} on ${process.arch}`);
+  const other = names.find((name) => /^node\d/.test(name));
+  if (other !== undefined && !HAS_OTHER_NODES) {
+    throw new Error(`Cannot run ${other}: test/runtimes has none for ${process.platform} on ${process.arch}`);
   }
   const pinned = pinnedVersions(JSON.parse(await readFile(`${folder}package.json`, 'utf8')));
   /** @param {string} name */
@@ -82,15 +99,26 @@ async function versionOf(name) {
   const program = PROGRAMS[name];
   if (program === undefined) return undefined;
   try {
+    if (LIBRARIES.includes(name)) return await packageVersion(program.package ?? '');
     const { stdout } = await promisify(execFile)(program.path, ['--version']);
     if (name !== 'workerd') return /\d+\.\d+\.\d+/.exec(stdout)?.[0];
-    const manifest = JSON.parse(await readFile(`${folder}node_modules/workerd/package.json`, 'utf8'));
-    return workerdVersion(stdout, manifest.version);
+    return workerdVersion(stdout, await packageVersion('workerd'));
   } catch (error) {
     console.error(`${name} is not there yet (${/** @type {{ code?: unknown }} */ (error).code})`);
     return undefined;
   }
 }
+
+/**
+ * @param {string} name
+ * @returns {Promise<string>}
+ */
+async function packageVersion(name) {
+  return JSON.parse(await readFile(`${folder}node_modules/${name}/package.json`, 'utf8')).version;
+}
+
+/** A package of `test/runtimes`, loaded. */
+export const loadFromRuntimes = createRequire(`${folder}package.json`);
 
 /**
  * workerd tells the day it was made, `workerd 2026-11-17`. Its package of that day is 1.20261117.x, and x is in its

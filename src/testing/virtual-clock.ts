@@ -137,6 +137,8 @@ function placeOf(timers: readonly Timer[], timer: Timer): number {
  * So the first one is watched: if it comes before a chain that is not deep, timers of the system do it from then on.
  */
 async function macrotask(): Promise<void> {
+  // Vercel's edge machine has no channels.
+  if (isMessageTask === undefined && typeof MessageChannel === 'undefined') isMessageTask = false;
   if (isMessageTask === undefined) {
     let settled = false;
     void chain(CHAIN_DEPTH).then(() => {

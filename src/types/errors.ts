@@ -33,6 +33,7 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `SLOW_WATCHER` | SlowWatcherError | M14 | from `resumeRevision` |
  * | `BACKEND` | BackendError | - | yes, unless `maybeCommitted` or `permanent` |
  * | `UNSUPPORTED` | UnsupportedError | - | no |
+ * | `CORE_UNAVAILABLE` | CoreUnavailableError | the host compiles no WebAssembly from bytes | with another entry, or `createCore` |
  * | `CLOSED` | ClosedError | - | no |
  * | `JSON_SYNTAX` | JsonSyntaxError | RFC 8259 | no |
  * | `VALUE` | ValueError | D7 | no |
@@ -528,6 +529,21 @@ export class ClosedError extends PlimsollError {
 
   constructor(action: string) {
     super('CLOSED', `Cannot ${action}: closed`);
+  }
+}
+
+/** The host does not compile WebAssembly from bytes. `cause` is its own error; the message says what to do on which host. */
+export class CoreUnavailableError extends PlimsollError {
+  override readonly name: string = 'CoreUnavailableError';
+  declare readonly code: 'CORE_UNAVAILABLE';
+
+  constructor(action: string, cause: unknown) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    super(
+      'CORE_UNAVAILABLE',
+      `Cannot ${action}: the host does not compile WebAssembly from bytes (${said}). A page needs 'wasm-unsafe-eval' in script-src of its Content-Security-Policy; a worker a bundle with the export condition workerd or edge-light; any host can give a module that it has compiled to createCore()`,
+      { cause },
+    );
   }
 }
 

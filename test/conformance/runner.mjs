@@ -1,11 +1,11 @@
 // @ts-check
 // Runs the conformance suite of this build in every runtime and adds up:
 //
-//   node test/conformance/runner.mjs [node] [deno] [bun] [workerd]
+//   node test/conformance/runner.mjs [RUNTIME...]
 //
-// The package is packed and unpacked into a temporary project, as a user would get it; the suite is bundled beside it
-// with the package left external, so that each runtime resolves `plimsoll` through the exports map itself. workerd
-// resolves nothing, so there esbuild does, with workerd's condition: see workerd.mjs.
+// The package is packed, and for each runtime installed into an empty folder, as a user would get it; the suite is bundled
+// beside it with the package left external, so that each runtime resolves `plimsoll` through the exports map itself. What
+// resolves nothing gets it by esbuild, with the condition of that runtime: see workerd.mjs, edge.mjs, chromium.mjs.
 import { execFile, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,10 +13,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import * as esbuild from 'esbuild';
 import { build } from '../../tools/build.mjs';
+import { bundle } from './bundle.mjs';
+import { makePage, makePolicy, makeWebWorker } from './chromium.mjs';
+import { makeEdge } from './edge.mjs';
 import { findRuntimes, RUNTIMES } from './runtimes.mjs';
-import { makeWorker } from './workerd.mjs';
+import { makeWorker, makeWorkerWithCore } from './workerd.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const RESULT_MARK = 'PLIMSOLL-RESULT ';
@@ -25,8 +27,10 @@ const CASE_MARK = 'PLIMSOLL-CASE ';
 
 const HELP = `Usage: npm run test:runtimes -- [RUNTIME...]
 
-Packs this build, installs it in an empty project, and runs the conformance suite in each runtime: ${RUNTIMES.join(', ')},
-all of them if none is named. Runtimes that are missing are installed from npm. Exit code 1 when a case failed.
+Packs this build, installs it in an empty folder for each runtime, and runs the conformance suite there: ${RUNTIMES.join(', ')};
+all of them if none is named. Those that are missing are installed: from npm, and Chromium from the system's packages (as
+root). One that cannot be had on this machine is told as not run; where it was named, or with CI set, that is an error.
+About a minute. Exit code 1 when a case failed, 2 for a name that is none.
 `;
 
 /** A runtime that has not answered by then hangs: the suite takes seconds. */
@@ -35,20 +39,28 @@ const RUN_MS_MAX = 120_000;
 /** @typedef {{ passed: number, failed: number, failures: { name: string, message: string }[] }} Result */
 
 /**
- * A project with the package in node_modules.
+ * The package as it would be published, in this folder; returns its path.
  *
  * @param {string} folder
  */
-async function makeProject(folder) {
-  const installed = join(folder, 'node_modules/plimsoll');
-  await mkdir(installed, { recursive: true });
-  // No scripts: `prepare` would build once more.
-  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  const { stdout } = await promisify(execFile)('npm', pack, { cwd: root });
-  const archive = join(folder, stdout.trim());
-  await promisify(execFile)('tar', ['-xzf', archive, '-C', installed, '--strip-components=1']);
-  const own = { name: 'plimsoll-conformance', private: true, type: 'module', dependencies: { plimsoll: '*' } };
-  await writeFile(join(folder, 'package.json'), JSON.stringify(own));
+async function pack(folder) {
+  // No scripts: `prepack` would build once more.
+  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
+  return join(folder, stdout.trim());
+}
+
+/**
+ * A project with the package installed, and nothing else.
+ *
+ * @param {string} folder
+ * @param {string} archive
+ */
+async function makeProject(folder, archive) {
+  await mkdir(folder);
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'conformance', private: true, type: 'module' }));
+  const args = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--silent', archive];
+  await promisify(execFile)('npm', args, { cwd: folder });
 }
 
 /**
@@ -58,36 +70,38 @@ async function makeProject(folder) {
  */
 async function makeModule(folder) {
   const outfile = join(folder, 'suite.mjs');
-  await esbuild.build({
+  await bundle({
     entryPoints: [join(root, 'test/conformance/main.ts')],
     outfile,
-    bundle: true,
-    format: 'esm',
-    target: 'es2022',
     platform: 'neutral',
     external: ['plimsoll', 'plimsoll/*'],
-    // "sideEffects": false of package.json would drop `import './cases/x.ts'`, and no test at all would pass.
-    ignoreAnnotations: true,
-    tsconfigRaw: {},
-    logLevel: 'warning',
   });
   return outfile;
 }
 
 /** How what a runtime runs is made; see `Program`. */
-const MAKE = { module: makeModule, worker: makeWorker };
+const MAKE = {
+  module: makeModule,
+  worker: makeWorker,
+  workerWithCore: makeWorkerWithCore,
+  edge: makeEdge,
+  page: makePage,
+  webWorker: makeWebWorker,
+  policy: makePolicy,
+};
 
 /**
- * Runs one runtime in the project. Whatever it does, the answer is a result: no answer is one failure.
+ * Runs the suite in the project. Whatever happens, the answer is a result: no answer is one failure.
  *
- * @param {import('./runtimes.mjs').Runtime} runtime
+ * @param {string} command
+ * @param {import('./runtimes.mjs').Run} run
  * @param {string} folder
  * @param {string} program
  * @returns {Promise<Result>}
  */
-function runSuite(runtime, folder, program) {
-  const env = { ...process.env, ...runtime.env, DENO_DIR: join(folder, '.deno') };
-  const child = spawn(runtime.command, [...runtime.args, program], {
+function runSuite(command, run, folder, program) {
+  const env = { ...process.env, ...run.env, DENO_DIR: join(folder, '.deno') };
+  const child = spawn(command, [...run.args, program], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -163,20 +177,24 @@ async function main(names) {
     });
   }
   try {
-    await makeProject(folder);
-    /** @type {Map<import('./runtimes.mjs').Program, string>} */
-    const programs = new Map();
-    for (const runtime of await findRuntimes(names.length > 0 ? names : RUNTIMES)) {
-      const program = programs.get(runtime.program) ?? (await MAKE[runtime.program](folder));
-      programs.set(runtime.program, program);
-      const start = performance.now();
-      const { passed, failed, failures } = await runSuite(runtime, folder, program);
-      const seconds = ((performance.now() - start) / 1000).toFixed(1);
-      console.log(`${runtime.name} ${runtime.version}: ${passed} passed, ${failed} failed (${seconds} s)`);
-      for (const { name, message } of failures) console.log(`  ${name}\n    ${message.replaceAll('\n', '\n    ')}`);
-      total.passed += passed;
-      total.failed += failed;
+    const archive = await pack(folder);
+    const must = names.length > 0 || (process.env.CI ?? '') !== '';
+    const { runtimes, missing } = await findRuntimes(names.length > 0 ? names : RUNTIMES, must);
+    for (const { name, version, command, runs } of runtimes) {
+      const project = join(folder, name);
+      await makeProject(project, archive);
+      for (const run of runs) {
+        const program = await MAKE[run.program](project);
+        const start = performance.now();
+        const { passed, failed, failures } = await runSuite(command, run, project, program);
+        const seconds = ((performance.now() - start) / 1000).toFixed(1);
+        console.log(`${run.title} ${version}: ${passed} passed, ${failed} failed (${seconds} s)`);
+        for (const { name, message } of failures) console.log(`  ${name}\n    ${message.replaceAll('\n', '\n    ')}`);
+        total.passed += passed;
+        total.failed += failed;
+      }
     }
+    for (const { name, reason } of missing) console.log(`${name}: not run: ${reason}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

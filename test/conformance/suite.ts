@@ -1,8 +1,9 @@
 /**
  * What every runtime must do alike. Cases import the package by name, so that the exports map of package.json is part
- * of what is tested. No host API here: the same bundle runs in Node, Deno, Bun and workerd.
+ * of what is tested. No host API here: the same cases run in all nine runtimes.
  */
 import './cases/both-kinds.ts';
+import './cases/create-core.ts';
 import './cases/errors.ts';
 import './cases/essence-errors.ts';
 import './cases/essence-rules.ts';

@@ -1,16 +1,16 @@
 // @ts-check
-// The suite as a program of workerd, which finds no packages and compiles no bytes: the package is bundled with it, by the
-// exports that its condition `workerd` chooses, and the core is a module of the configuration.
+// The suite as a program of workerd, which finds no packages and compiles no bytes: the package is bundled with it, and the
+// core is a module of the configuration. Twice, by the exports that its condition `workerd` chooses, and as somebody has it
+// whose bundler knows no such condition, or whose package comes from JSR:
 //
-//   worker.mjs          cases + dist/mod.static.js, dist/testing.static.js
-//     import './core.wasm?module'
+//   worker.mjs          cases + dist/mod.static.js, dist/testing.static.js     import './core.wasm?module'
+//   worker.mjs          cases + dist/mod.js, dist/testing.js                   import './core.wasm?module', createCore
+//
 //   core.wasm?module    dist/core.wasm, compiled by workerd
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import * as esbuild from 'esbuild';
-
-const ENTRY = fileURLToPath(new URL('./main-workerd.ts', import.meta.url));
+import { bundle } from './bundle.mjs';
 
 /**
  * The behaviour of that day's workerd, without what it has of Node: the package needs none of it. A deployed worker has
@@ -35,24 +35,33 @@ const config :Workerd.Config = (
  * Bundles the suite with the package in the folder's `node_modules`; returns the path of the configuration to run.
  *
  * @param {string} folder
- * @returns {Promise<string>}
  */
-export async function makeWorker(folder) {
-  await esbuild.build({
-    entryPoints: [ENTRY],
+export function makeWorker(folder) {
+  return makeConfig(folder, 'main-workerd.ts', ['workerd']);
+}
+
+/**
+ * The same with the entry for everybody, which is handed the module.
+ *
+ * @param {string} folder
+ */
+export function makeWorkerWithCore(folder) {
+  return makeConfig(folder, 'main-workerd-core.ts', []);
+}
+
+/**
+ * @param {string} folder
+ * @param {string} entry
+ * @param {string[]} conditions
+ */
+async function makeConfig(folder, entry, conditions) {
+  await bundle({
+    entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
     outfile: join(folder, 'worker.mjs'),
-    bundle: true,
-    format: 'esm',
-    target: 'es2022',
     platform: 'neutral',
-    conditions: ['workerd'],
-    // The cases are not in the folder: without this, `plimsoll` would be looked for beside them.
+    conditions,
     nodePaths: [join(folder, 'node_modules')],
     external: ['*.wasm?module'],
-    // As for the other runtimes: "sideEffects": false would drop every case.
-    ignoreAnnotations: true,
-    tsconfigRaw: {},
-    logLevel: 'warning',
   });
   const config = join(folder, 'worker.capnp');
   await writeFile(config, CONFIG);

@@ -1,24 +1,49 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
-import { HAS_NODE_24, pinnedVersions, workerdVersion } from '../../../tools/runtimes.mjs';
-import { RUNTIMES } from '../../conformance/runtimes.mjs';
+import { describe, expect, it, vi } from 'vitest';
+import { HAS_OTHER_NODES, pinnedVersions, workerdVersion } from '../../../tools/runtimes.mjs';
+import { findRuntimes, RUNTIMES } from '../../conformance/runtimes.mjs';
 
 describe('the runtimes of the conformance suite', () => {
-  it('are four, and Node 24 where there is a package of it for the platform', () => {
-    expect(RUNTIMES).toEqual(['node', ...(HAS_NODE_24 ? ['node24'] : []), 'deno', 'bun', 'workerd']);
+  it('are nine', () => {
+    const others = ['node22', 'node24', 'node26', 'deno', 'bun', 'workerd', 'edge', 'chromium'];
+    expect(RUNTIMES).toEqual(['node', ...others]);
   });
 
-  it('know the platforms that test/runtimes has a Node 24 for', async () => {
+  it('know the platforms that test/runtimes has other versions of Node for', async () => {
     const manifest = JSON.parse(await readFile(new URL('../../runtimes/package.json', import.meta.url), 'utf8'));
-    const name = `node24-${process.platform}-${process.arch}`;
-    expect(HAS_NODE_24).toBe(Object.hasOwn(manifest.optionalDependencies, name));
-    // One version for all of them, or figures of two machines would not be of the same runtime.
-    const versions = Object.entries(pinnedVersions(manifest)).filter(([dependency]) =>
-      dependency.startsWith('node24-'),
-    );
-    expect(versions.length).toBeGreaterThan(0);
-    expect([...new Set(versions.map(([, version]) => version.split('.')[0]))]).toEqual(['24']);
-    expect(new Set(versions.map(([, version]) => version)).size).toBe(1);
+    for (const major of ['22', '24', '26']) {
+      const name = `node${major}-${process.platform}-${process.arch}`;
+      expect(HAS_OTHER_NODES).toBe(Object.hasOwn(manifest.optionalDependencies, name));
+      // One version for all platforms, or figures of two machines would not be of the same runtime.
+      const versions = Object.entries(pinnedVersions(manifest)).filter(([dependency]) =>
+        dependency.startsWith(`node${major}-`),
+      );
+      expect(versions.length).toBe(2);
+      expect([...new Set(versions.map(([, version]) => version.split('.')[0]))]).toEqual([major]);
+      expect(new Set(versions.map(([, version]) => version)).size).toBe(1);
+    }
+  });
+});
+
+describe('a runtime that cannot be had', () => {
+  it('is told where the machine cannot have it, and an error where it must be there', async () => {
+    const path = process.env.PATH;
+    // Neither on the PATH nor to be installed.
+    process.env.PATH = '/nonexistent';
+    const getuid = vi.spyOn(process, 'getuid').mockReturnValue(1000);
+    try {
+      const { runtimes, missing } = await findRuntimes(['node', 'chromium'], false);
+      expect(runtimes.map(({ name }) => name)).toEqual(['node']);
+      expect(missing.map(({ name }) => name)).toEqual(['chromium']);
+      await expect(findRuntimes(['node', 'chromium'], true)).rejects.toThrow();
+    } finally {
+      process.env.PATH = path;
+      getuid.mockRestore();
+    }
+  });
+
+  it('is an error if there is none of that name', async () => {
+    await expect(findRuntimes(['nodes'], false)).rejects.toThrow('it is no runtime of this suite');
   });
 });
 
