@@ -33,16 +33,16 @@ export function renderEmbedded(wasm) {
 const SECTION = 'plimsoll.core';
 
 /**
- * The module with a custom section at its end: the SHA-256 of what is before it.
+ * The module with a custom section at its end: the first half of the SHA-256 of what is before it.
  *
  * ```text
- *   wasm | 0x00 | length of the rest | 13 | 'plimsoll.core' | 64 hex digits
+ *   wasm | 0x00 | length of the rest | 13 | 'plimsoll.core' | 32 hex digits
  * ```
  *
  * @param {Uint8Array} wasm
  */
 export function withCoreId(wasm) {
-  const id = createHash('sha256').update(wasm).digest('hex');
+  const id = createHash('sha256').update(wasm).digest('hex').slice(0, 32);
   const content = Buffer.concat([Buffer.from([SECTION.length]), Buffer.from(SECTION + id)]);
   return Buffer.concat([wasm, Buffer.from([0, content.length]), content]);
 }
@@ -51,7 +51,7 @@ export function withCoreId(wasm) {
  * @param {Uint8Array} wasm with its id at the end
  */
 function coreIdOf(wasm) {
-  return Buffer.from(wasm.slice(-64)).toString();
+  return /[0-9a-f]{32}$/.exec(Buffer.from(wasm).toString('latin1'))?.[0] ?? '';
 }
 
 /**

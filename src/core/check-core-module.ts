@@ -1,6 +1,6 @@
 import { CORE_ID } from './wasm-bytes.ts';
 
-/** The section of the module that says which build it is: the SHA-256 of all bytes before it, as hex. */
+/** The section of the module that says which build it is: the first half of the SHA-256 of all bytes before it, as hex. */
 const SECTION = 'plimsoll.core';
 
 /**

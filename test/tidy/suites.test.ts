@@ -18,11 +18,11 @@ describe('suites', () => {
     expect(checkTestNames([{ path: 'test/support/a.ts', text: "import { expect } from 'vitest';" }])).toEqual([]);
   });
 
-  it('have each a budget in test/README.md, 10 minutes in all', () => {
+  it('have each a budget in test/README.md, 11 minutes in all', () => {
     const budgets = parseBudgets(files.find(({ path }) => path === 'test/README.md')?.text ?? '');
     expect([...budgets.keys()].sort()).toEqual([...SUITES].sort());
     const sum = [...budgets.values()].reduce((total, seconds) => total + seconds, 0);
-    expect(sum).toBeLessThanOrEqual(10 * 60);
+    expect(sum).toBeLessThanOrEqual(11 * 60);
   });
 
   it('that look at dist/ have it built before', () => {

@@ -46,7 +46,7 @@ describe('checkCoreModule', () => {
     ['an instance', new WebAssembly.Instance(coreModule(), {}), 'an object of another kind is no WebAssembly.Module'],
     ['a promise', Promise.resolve(coreModule()), 'an object of another kind is no WebAssembly.Module'],
     ['another module', new WebAssembly.Module(EMPTY), 'the module is not the core.wasm of Plimsoll'],
-    ['another version', new WebAssembly.Module(withCoreId(EMPTY)), /the module is core [0-9a-f]{64}, this version/],
+    ['another version', new WebAssembly.Module(withCoreId(EMPTY)), /the module is core [0-9a-f]{32}, this version/],
   ])('refuses %s', (_, module, message) => {
     expect(() => checkCoreModule('create the core', module)).toThrow(TypeError);
     expect(() => checkCoreModule('create the core', module)).toThrow(message);
