@@ -64,6 +64,8 @@ describe('the id of a lease', () => {
     expect(() => parseLeaseId('x'.repeat(1e6), 'put a key', 'lease')).toThrow(
       `Cannot put a key: lease is "${'x'.repeat(24)}"..., allowed is a decimal string from '0' to '${MAX}'`,
     );
+    expect(() => parseLeaseId('x'.repeat(24), 'put a key')).toThrow(`is "${'x'.repeat(24)}", allowed`);
+    expect(() => parseLeaseId('x'.repeat(25), 'put a key')).toThrow(`is "${'x'.repeat(24)}"..., allowed`);
     expect(() => checkLeaseId(7, 'put a key', 'lease')).toThrow(
       `Cannot put a key: lease is of type number, allowed is a decimal string from '1' to '${MAX}'`,
     );
@@ -97,6 +99,7 @@ describe('a generated id', () => {
     ['always the largest', () => 1 - 2 ** -53, [MAX, '1', '2']],
     ['1, which no random number is', () => 1, ['1', '2', '3']],
     ['no number', () => Number.NaN, ['1', '2', '3']],
+    ['a half, in the upper half', () => 0.5, ['4611686020574871552', '4611686020574871553', '4611686020574871554']],
   ])('is never 0 and never in use where chance says %s', (_, random, expected) => {
     const taken = new Set<string>();
     for (let round = 0; round < 3; round++) taken.add(generateLeaseId(random, (id) => taken.has(id)));
