@@ -226,8 +226,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   async revokeLease(id: LeaseId, { action }: WriteCall): Promise<RevokeLeaseResult> {
     const { lessor } = this.#leases;
     const texts = lessor.keys(lessor.require(id, action));
-    const revision = this.#deleteKeys(texts, action);
-    this.#leases.lost(id, 'revoked', revision);
+    const revision = this.#leases.end(id, 'revoked', () => this.#deleteKeys(texts, action));
     return { revision, deleted: texts.length };
   }
 
@@ -305,7 +304,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     const before = hasLeases ? this.#leasesOf(changes) : undefined;
     if (before !== undefined) this.#leases.checkRoom(changes, before, action);
     this.#applier.commit({ revision, changes }, action, bytes);
-    if (before !== undefined) this.#leases.follow(changes, before);
+    if (before !== undefined) this.#leases.follow(changes, before, revision);
   }
 
   #leasesOf(changes: readonly Change[]): Map<string, LeaseId> {
@@ -337,8 +336,8 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
   #expireDue(): void {
     if (this.#isWriting || this.#isClosed || this.#mvcc.values.scope.isActive) return;
     for (let due = this.#leases.due(); due !== undefined; due = this.#leases.due()) {
-      const revision = this.#expire(due.texts);
-      this.#leases.lost(due.id, 'expired', revision);
+      const { id, texts } = due;
+      this.#leases.end(id, 'expired', () => this.#expire(texts));
     }
   }
 

@@ -31,6 +31,8 @@ export class MemoryLeases {
   /** Of the write that is under way. */
   #granted: readonly LeaseId[] = [];
   readonly #handles = new Map<LeaseId, MemoryLease>();
+  /** The lease whose keys are being deleted. */
+  #ending: LeaseId | undefined;
 
   constructor(options: MemoryLeasesOptions) {
     const { clock, random, leasesMax, onDue } = options;
@@ -117,8 +119,20 @@ export class MemoryLeases {
     throw new LimitExceededError(action, { limit: 'leases', max, actual });
   }
 
+  /** Ends a lease by the function that deletes its keys and says the revision of that. */
+  end(id: LeaseId, end: 'expired' | 'revoked', deleteKeys: () => Revision): Revision {
+    this.#ending = id;
+    try {
+      const revision = deleteKeys();
+      this.#lost(id, end, revision);
+      return revision;
+    } finally {
+      this.#ending = undefined;
+    }
+  }
+
   /** The lease is gone, with its keys, as of a revision. Whoever holds it hears of it in a microtask of its own (M8). */
-  lost(leaseId: LeaseId, end: 'expired' | 'revoked', revision: Revision): void {
+  #lost(leaseId: LeaseId, end: 'expired' | 'revoked', revision: Revision): void {
     this.lessor.remove(leaseId);
     const handle = this.#handles.get(leaseId);
     if (handle === undefined) return;
@@ -128,16 +142,17 @@ export class MemoryLeases {
 
   /**
    * Follows a commit that was published: keys to the leases they have now, off those they had. `before` is the lease of a key
-   * before the commit.
+   * before the commit. A keyed lease that is left by its last key is revoked.
    */
-  follow(changes: readonly Change[], before: ReadonlyMap<string, LeaseId>): void {
+  follow(changes: readonly Change[], before: ReadonlyMap<string, LeaseId>, revision: Revision): void {
     const after = new Map<string, LeaseId>();
     for (const { text, lease } of changes) after.set(text, lease);
     // First on, then off: a lease goes with its last key, and may have got another one in the same commit.
     for (const [text, to] of after) if (to !== '0') this.lessor.attach(to, text);
     for (const [text, to] of after) {
       const from = before.get(text) ?? '0';
-      if (from !== '0' && from !== to) this.lessor.detach(from, text);
+      if (from === '0' || from === to || !this.lessor.detach(from, text)) continue;
+      if (from !== this.#ending) this.#lost(from, 'revoked', revision);
     }
     // A lease that was made for a key which the same transaction deleted has none.
     for (const { lease } of changes) {

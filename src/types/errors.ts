@@ -197,7 +197,7 @@ export class LeaseLostError extends PlimsollError {
   override readonly name: string = 'LeaseLostError';
   declare readonly code: 'LEASE_LOST';
   readonly leaseId: string;
-  /** What ended it. */
+  /** What ended it. One that was made by `ttlMs` is revoked, too, when its last key leaves it. */
   readonly end: 'expired' | 'revoked';
   readonly revision: Revision;
 

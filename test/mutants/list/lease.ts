@@ -42,9 +42,23 @@ export const LEASE_FAULTS: readonly Fault[] = [
   {
     id: 'moved-not-detached',
     file: 'src/backends/memory-leases.ts',
-    find: "if (from !== '0' && from !== to) this.lessor.detach(from, text);",
-    replace: '',
+    find: "if (from === '0' || from === to || !this.lessor.detach(from, text)) continue;",
+    replace: 'continue;',
     why: 'R44: a key that moved to another lease survives the first one',
+  },
+  {
+    id: 'last-key-ends-in-silence',
+    file: 'src/backends/memory-leases.ts',
+    find: "if (from !== this.#ending) this.#lost(from, 'revoked', revision);",
+    replace: '',
+    why: 'R40: who holds a lease that went with its last key hears of it',
+  },
+  {
+    id: 'expiry-told-as-revoked',
+    file: 'src/backends/memory-leases.ts',
+    find: 'if (from !== this.#ending) this.#lost(',
+    replace: 'this.#lost(',
+    why: 'R40: a lease for a key alone that expires is told as expired',
   },
   {
     id: 'put-keeps-lease',
@@ -56,8 +70,8 @@ export const LEASE_FAULTS: readonly Fault[] = [
   {
     id: 'put-without-lease-keeps-it',
     file: 'src/backends/memory-leases.ts',
-    find: "if (from !== '0' && from !== to) this",
-    replace: "if (from !== '0' && to !== '0' && from !== to) this",
+    find: "if (from === '0' || from === to || !this",
+    replace: "if (from === '0' || to === '0' || from === to || !this",
     why: 'R16: a put that names no lease detaches its key',
   },
   {
@@ -85,8 +99,8 @@ export const LEASE_FAULTS: readonly Fault[] = [
   {
     id: 'expiry-only-first',
     file: 'src/backends/memory-engine.ts',
-    find: "this.#leases.lost(due.id, 'expired', revision);",
-    replace: "this.#leases.lost(due.id, 'expired', revision);\n      return;",
+    find: "this.#leases.end(id, 'expired', () => this.#expire(texts));",
+    replace: "this.#leases.end(id, 'expired', () => this.#expire(texts));\n      return;",
     why: 'M31: every lease that is due expires, one revision each',
   },
   {

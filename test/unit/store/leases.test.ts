@@ -221,6 +221,60 @@ describe('the handle of a lease', () => {
     await expect(closed?.keepAlive()).rejects.toThrow(ClosedError);
   });
 
+  const ENDS: readonly [
+    string,
+    'expired' | 'revoked',
+    (store: Store<string>, clock: VirtualClock, id: string) => unknown,
+  ][] = [
+    ['its key is deleted', 'revoked', (store) => store.delete('k')],
+    ['its key is put without a lease', 'revoked', (store) => store.put('k', 'b')],
+    ['its key is put again with a time of its own', 'revoked', (store) => store.put('k', 'b', { ttlMs: 9000 })],
+    [
+      'its key moves to another lease',
+      'revoked',
+      async (store) => store.put('k', 'b', { lease: (await store.grantLease({ ttlMs: 9000 })).id }),
+    ],
+    [
+      'a transaction deletes its key, and has a lease for another one',
+      'revoked',
+      (store) =>
+        store.txn({
+          then: [
+            { type: 'delete', prefix: 'k' },
+            { type: 'put', key: 'x', value: 'c', ttlMs: 9000 },
+          ],
+        }),
+    ],
+    ['it is revoked', 'revoked', (store, _, id) => store.revokeLease(id)],
+  ];
+  it.each(ENDS.flatMap(([how, end, act]) => [true, false].map((keepAlive) => [how, keepAlive, end, act] as const)))(
+    'of a lease for one key hears of its end: %s, keepAlive %s',
+    async (_, keepAlive, end, act) => {
+      const { store, clock } = await openTestStore();
+      const { lease: id = '' } = await store.put('k', 'a', { ttlMs: 3000 });
+      const handle = await store.resumeLease(id, { keepAlive });
+      await act(store, clock, id);
+      await settle();
+      expect([handle.signal.aborted, handle.signal.reason]).toEqual([true, expect.any(LeaseLostError)]);
+      expect(handle.signal.reason).toMatchObject({ leaseId: id, end, revision: store.revision });
+      await clock.advance(60_000);
+      expect([await store.leases(), clock.pending]).toEqual([[], 0]);
+      // Another lease of the id is none of its business.
+      await store.grantLease({ id, ttlMs: 3000 });
+      await expect(handle.keepAlive()).rejects.toThrow(LeaseNotFoundError);
+      await expect(handle.revoke()).rejects.toThrow(LeaseNotFoundError);
+      expect(await store.leases()).toEqual([id]);
+    },
+  );
+
+  it('of a lease for one key hears that it expired', async () => {
+    const { store, clock } = await openTestStore();
+    const { lease: id = '' } = await store.put('k', 'a', { ttlMs: 3000 });
+    const handle = await store.resumeLease(id);
+    await clock.advance(3000);
+    expect(handle.signal.reason).toMatchObject({ leaseId: id, end: 'expired', revision: store.revision });
+  });
+
   it('R40: a handle that lost its lease does nothing to another one of its id', async () => {
     const { store, clock } = await openTestStore<string>();
     const first = await store.grantLease({ ttlMs: 5, id: '9' });
