@@ -6,14 +6,14 @@
 // The package is packed, and for each runtime installed into an empty folder, as a user would get it; the suite is bundled
 // beside it with the package left external, so that each runtime resolves `plimsoll` through the exports map itself. What
 // resolves nothing gets it by esbuild, with the condition of that runtime: see workerd.mjs, edge.mjs, chromium.mjs.
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { build } from '../../tools/build.mjs';
+import { makeProject, packPackage } from '../../tools/packed-project.mjs';
 import { bundle } from './bundle.mjs';
 import { makePage, makePolicy, makeWebWorker } from './chromium.mjs';
 import { makeEdge } from './edge.mjs';
@@ -37,31 +37,6 @@ About a minute. Exit code 1 when a case failed, 2 for a name that is none.
 const RUN_MS_MAX = 120_000;
 
 /** @typedef {{ passed: number, failed: number, failures: { name: string, message: string }[] }} Result */
-
-/**
- * The package as it would be published, in this folder; returns its path.
- *
- * @param {string} folder
- */
-async function pack(folder) {
-  // No scripts: `prepack` would build once more.
-  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
-  return join(folder, stdout.trim());
-}
-
-/**
- * A project with the package installed, and nothing else.
- *
- * @param {string} folder
- * @param {string} archive
- */
-async function makeProject(folder, archive) {
-  await mkdir(folder);
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ name: 'conformance', private: true, type: 'module' }));
-  const args = ['install', '--no-audit', '--no-fund', '--prefer-offline', '--silent', archive];
-  await promisify(execFile)('npm', args, { cwd: folder });
-}
 
 /**
  * Bundles the suite beside the package; returns its path.
@@ -177,7 +152,7 @@ async function main(names) {
     });
   }
   try {
-    const archive = await pack(folder);
+    const archive = await packPackage(folder);
     const must = names.length > 0 || (process.env.CI ?? '') !== '';
     const { runtimes, missing } = await findRuntimes(names.length > 0 ? names : RUNTIMES, must);
     for (const { name, version, command, runs } of runtimes) {

@@ -250,7 +250,7 @@ describe('the handle of a lease', () => {
   it.each(ENDS.flatMap(([how, end, act]) => [true, false].map((keepAlive) => [how, keepAlive, end, act] as const)))(
     'of a lease for one key hears of its end: %s, keepAlive %s',
     async (_, keepAlive, end, act) => {
-      const { store, clock } = await openTestStore();
+      const { store, clock } = await openTestStore<string>();
       const { lease: id = '' } = await store.put('k', 'a', { ttlMs: 3000 });
       const handle = await store.resumeLease(id, { keepAlive });
       await act(store, clock, id);
@@ -268,7 +268,7 @@ describe('the handle of a lease', () => {
   );
 
   it('of a lease for one key hears that it expired', async () => {
-    const { store, clock } = await openTestStore();
+    const { store, clock } = await openTestStore<string>();
     const { lease: id = '' } = await store.put('k', 'a', { ttlMs: 3000 });
     const handle = await store.resumeLease(id);
     await clock.advance(3000);
