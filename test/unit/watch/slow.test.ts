@@ -179,6 +179,18 @@ describe('onSlow', () => {
     expect((await new Reader(store.watch({ prefix: '' }, { fromRevision: 4 })).take()).length).toBe(6);
   });
 
+  it.each([
+    [1000, 0],
+    [1001, 1],
+  ])('the bound is 1,000 entries if nobody says one: %i of them', async (events, errors) => {
+    const { store } = await openTestStore<number>();
+    const reader = new Reader(store.watch({ prefix: '' }, { onSlow: 'close' }));
+    for (let event = 0; event < events; event++) await store.put('a', event);
+    const taken = await reader.take();
+    expect(taken.filter((line) => line === 'SlowWatcherError').length).toBe(errors);
+    expect(reader.error === undefined).toBe(errors === 0);
+  });
+
   it('the bound counts log entries of all keys from the position on', async () => {
     const { store } = await openTestStore<number>();
     const reader = new Reader(store.watch({ key: 'mine' }, { onSlow: 'close', lagEventsMax: 3 }));

@@ -235,6 +235,7 @@ describe('Window', () => {
   it('keeps a bounded number of spans, by asking for a compaction', () => {
     const parts = new Parts();
     parts.commit(2, ['put', 'k']);
+    expect(SPANS_MAX).toBe(1000);
     for (let index = 1; index <= SPANS_MAX + 50; index++) {
       parts.span(2 + index * 10);
       expect(parts.mvcc.window.compactRevision).toBe(index <= SPANS_MAX ? 0 : 2 + (index - SPANS_MAX + 1) * 10);
