@@ -56,7 +56,7 @@ export interface ReferenceModelOptions<V = unknown> {
 /**
  * An embedded store as a specification would write it: the whole state is kept once per revision, every question is a
  * scan, nothing is ever forgotten. Slow, synchronous, and short enough to be checked by reading. Answers and errors
- * are those of {@link Store}, but that tokens of `continue` are its own and messages may differ.
+ * are those of `Store`, but that tokens of `continue` are its own and messages may differ.
  *
  * Not in it: `update`, `prefix`, snapshots, retention by bytes and age, watches with `progressMs`, pins that are bounded by
  * bytes, and checks of types that TypeScript makes.
