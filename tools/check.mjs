@@ -145,7 +145,7 @@ async function versionOf(name) {
 /** @param {readonly string[]} args */
 async function main(args) {
   const names = args.filter((argument) => !argument.startsWith('--'));
-  const unknown = args.find((argument) => !(argument in CHECKS) && !['--json', '--help'].includes(argument));
+  const unknown = args.find((argument) => !Object.hasOwn(CHECKS, argument) && !['--json', '--help'].includes(argument));
   if (unknown !== undefined) {
     console.error(`Cannot check: "${unknown}" is neither a check nor an option\n\n${HELP}`);
     process.exitCode = 2;

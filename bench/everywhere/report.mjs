@@ -46,8 +46,8 @@ export function tableOf(results) {
   return [
     '# The same work in every runtime',
     '',
-    'Made by `npm run bench:all`; thousands of operations in a second, with the error of 95 % in percent. One process a runtime, on',
-    'one core; what is measured is in `bench/everywhere/cases.mjs`. Runtimes are not compared with each other for a ranking: two ways',
+    'Made by `npm run bench:all`; thousands of operations in a second, with the error of 95 % in percent. One process a runtime;',
+    'what is measured is in `bench/everywhere/cases.mjs`. Runtimes are not compared with each other for a ranking: two ways',
     'of measuring are among them, and an event loop each.',
     '',
     '![Operations per second by runtime](results.svg)',
