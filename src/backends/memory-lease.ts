@@ -51,6 +51,7 @@ export class MemoryLease implements Lease {
     const action = 'read a lease';
     this.#begin(action, options, TTL_NAMES);
     const keys = checkFlag('keys', options.keys, action);
+    this.#calls.begin(action);
     return this.#lost.loss === undefined ? this.#calls.timeToLive(this.id, { keys }) : undefined;
   }
 
@@ -65,6 +66,8 @@ export class MemoryLease implements Lease {
   #begin(action: string, options: SignalOptions, names: ReadonlySet<string>): void {
     this.#calls.begin(action);
     checkOptions(options, names, action)?.throwIfAborted();
+    // A getter of the options may have closed the store.
+    this.#calls.begin(action);
   }
 
   /** A lease that is gone never revives, also if another one was granted with its id (store:R40). */

@@ -69,6 +69,7 @@ export class ReplicaLease implements Lease {
   async timeToLive(options: TimeToLiveOptions & SignalOptions = NO_OPTIONS): Promise<LeaseStatus | undefined> {
     const call = this.#call('read a lease', options, TTL_NAMES);
     const keys = checkFlag('keys', options.keys, call.action);
+    this.#calls.begin(call.action);
     return this.#isGone ? undefined : this.#calls.timeToLive(this.id, { keys }, call);
   }
 
@@ -82,6 +83,8 @@ export class ReplicaLease implements Lease {
     this.#calls.begin(action);
     const signal = checkOptions(options, names, action);
     signal?.throwIfAborted();
+    // A getter of the options may have closed the store.
+    this.#calls.begin(action);
     return { action, signal };
   }
 

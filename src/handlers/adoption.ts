@@ -1,5 +1,5 @@
+import { baseOf } from './base.ts';
 import type { DocumentVersion } from './document-version.ts';
-import { valueAt } from './path.ts';
 import type { HandlerRecord } from './record.ts';
 import type { Handler } from './registry.ts';
 import { readSchema } from './schema.ts';
@@ -79,27 +79,11 @@ function isSameInput(
 ): boolean {
   const { attempt, done, plan } = record;
   if (attempt?.state !== 'ok' || attempt.digest !== done || plan !== undefined) return false;
-  const old = partOf(doc.baseOf(record), record.schema, handler, snapshot);
-  if (old === undefined || (old.value === undefined && view.value !== undefined))
-    return handler.onSchemaChange === 'adopt';
-  return digestOfView(old.value) === digestOfView(view.value);
-}
-
-/** The handler's view as the base of another schema has it; `undefined` if it has not. */
-function partOf(
-  base: unknown,
-  schema: string | undefined,
-  { path, select, version }: Handler,
-  snapshot: Snapshot,
-): { readonly value: unknown } | undefined {
-  if (base === undefined || select !== undefined) return undefined;
-  const before = readSchema(schema);
-  if (path === undefined) {
-    return before.place === 'default' && before.version === version ? snapshot.review(base) : undefined;
-  }
-  if (version !== undefined || before.version !== undefined || before.place === 'select') return undefined;
-  if (before.place === 'default') return { value: valueAt(base, path) };
-  const outer = before.place;
-  if (outer.length > path.length || outer.some((key, index) => key !== path[index])) return undefined;
-  return { value: valueAt(base, path.slice(outer.length)) };
+  const adopts = handler.onSchemaChange === 'adopt';
+  // Another function may select something else from what is the same object.
+  const old = handler.select === undefined ? baseOf(doc, record, handler, snapshot) : undefined;
+  if (old === undefined || (!old.isWhole && old.value === undefined && view.value !== undefined)) return adopts;
+  if (digestOfView(old.value) !== digestOfView(view.value)) return false;
+  // What is seen is the same; what the handler makes of it is not, where it says so.
+  return readSchema(record.schema).version === handler.version || adopts;
 }

@@ -10,10 +10,9 @@ import type { ControllerOptions } from './options.ts';
 export const ID_LENGTH_MAX = 253;
 
 export function checkObject(action: string, options: unknown): asserts options is object {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(
-      `Cannot ${action}: the options are ${options === null ? 'null' : typeof options}, not an object`,
-    );
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    const what = options === null ? 'null' : Array.isArray(options) ? 'an array' : typeof options;
+    throw new TypeError(`Cannot ${action}: the options are ${what}, not an object`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { diffViews } from './diff.ts';
-import { type Job, viewOn } from './jobs.ts';
+import { type Job, oldOf, viewOn } from './jobs.ts';
 import type { UidMemory } from './object-memory.ts';
 import type { PassDeps } from './pass-deps.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -10,7 +10,7 @@ export function countEpisode(deps: PassDeps, { guard, doc }: UidMemory, snapshot
   const { clock, counters, logger } = deps;
   const record = doc?.record(job.id);
   const paths = (): readonly string[] =>
-    diffViews(doc?.baseOf(record), viewOn(snapshot, job)?.value).map(({ path }) => path);
+    diffViews(oldOf(doc, record, job, snapshot), viewOn(snapshot, job)?.value).map(({ path }) => path);
   const loop = guard.begun(job, record?.episode ?? 0, clock.now(), job.handler.backoff, paths);
   if (loop === undefined) return;
   counters.loops++;

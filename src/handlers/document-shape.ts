@@ -25,6 +25,7 @@ const RECORD: Shape = {
   plan: orAbsent('list'),
   tried: orAbsent('list'),
   schema: orAbsent('text'),
+  doneSchema: orAbsent('text'),
   absentSinceWallMs: orAbsent('number'),
   retirement: orAbsent({ episode: 'number', failures: 'number', ...WAIT }),
 };

@@ -1,6 +1,6 @@
 import type { Claims, Opening, Success } from './document-step.ts';
 import { planTable } from './plan-table.ts';
-import { isPlannedOtherwise, isSamePlan, retiringRecord, withTried } from './planned-record.ts';
+import { isPlannedOtherwise, isSamePlan, retiringRecord } from './planned-record.ts';
 import {
   type Attempt,
   type HandlerRecord,
@@ -10,6 +10,7 @@ import {
   recordWith,
 } from './record.ts';
 import { handlerIdOf, subRecordId } from './record-id.ts';
+import { freshAttempt, openedRecord, redone } from './record-step.ts';
 import {
   type Base,
   basesWith,
@@ -22,6 +23,7 @@ import {
 import { versionedMap } from './short-map.ts';
 import { storedDocument, type Tables } from './stored-document.ts';
 import type { Changes, VersionedMap } from './versioned-map.ts';
+import { isDigestOfNothing } from './view.ts';
 
 /** What only a write changes. */
 type Header = Omit<ProgressDocument, 'tick' | 'records' | 'bases'>;
@@ -79,29 +81,21 @@ export class DocumentVersion implements Tables {
     return this.#records.get(id);
   }
 
-  /** The view of the last success, `undefined` if there was none or it is lost (A6'). */
-  baseOf(record: HandlerRecord | undefined): unknown {
+  /** The view of the last success, as it was defined then; `undefined` if there was none or it is lost (A6'). */
+  baseOf(record: HandlerRecord | undefined): { readonly view: unknown } | undefined {
     const done = record?.done ?? null;
-    return done === null ? undefined : this.#bases.get(done)?.view;
+    if (done === null) return undefined;
+    const base = this.#bases.get(done);
+    return base?.view === undefined && !isDigestOfNothing(done) ? undefined : base;
   }
 
   /**
    * Opens an attempt. An attempt already open on the digest keeps its episode and its count; any other digest, or a
    * settled one opened anew, begins an episode.
    */
-  openAttempt(id: string, digest: string, { tried, schema }: Opening = {}): DocumentVersion {
+  openAttempt(id: string, digest: string, opening: Opening = {}): DocumentVersion {
     const tick = this.#tick + 1;
-    const known = this.record(id);
-    const open = known?.attempt?.digest === digest && known.attempt.state === 'open' ? known : undefined;
-    const attempt = open?.attempt ?? freshAttempt(digest);
-    const episode = open?.episode ?? tick;
-    let record: HandlerRecord =
-      known === undefined
-        ? { attempt, done: null, at: tick, episode }
-        : recordWith(unmarked(known), attempt, known.done, tick, episode);
-    if (tried !== undefined) record = { ...record, tried: withTried(known?.tried ?? [], tried) };
-    if (schema !== undefined) record = { ...record, schema };
-    return this.#set(tick, id, record);
+    return this.#set(tick, id, openedRecord(this.record(id), digest, tick, opening));
   }
 
   /** No record of anything. */
@@ -168,8 +162,10 @@ export class DocumentVersion implements Tables {
     if (success === undefined) return this.#set(at, id, recordWith(before, attempt, before.done, at, episode));
     const { tried, seen } = success;
     // Without a plan there is nothing to wait for: it is complete.
-    const done = seen === undefined || before.plan !== undefined ? before.done : after.digest;
-    const settled = recordWith(before, attempt, done, at, episode);
+    const isDone = seen !== undefined && before.plan === undefined;
+    const settled = isDone
+      ? recordWith(redone(before), attempt, after.digest, at, episode)
+      : recordWith(before, attempt, before.done, at, episode);
     const isTold = tried === undefined || before.tried === undefined;
     return this.#set(at, id, isTold ? settled : { ...settled, tried: [tried] }, seen?.view);
   }
@@ -285,8 +281,9 @@ export class DocumentVersion implements Tables {
   /** Notes a success that `old` may refer to from now on, with its view. */
   markDone(id: string, digest: string, view: unknown): DocumentVersion {
     const before = this.record(id);
-    if (before === undefined || before.done === digest) return this;
-    return this.#set(this.#tick, id, recordWith(before, before.attempt, digest, before.at, before.episode), view);
+    if (before === undefined || (before.done === digest && before.doneSchema === undefined)) return this;
+    const done = recordWith(redone(before), before.attempt, digest, before.at, before.episode);
+    return this.#set(this.#tick, id, done, view);
   }
 
   /** The version that is to be stored: a generation of its own. */
@@ -356,13 +353,6 @@ export class DocumentVersion implements Tables {
   }
 }
 
-/** A record without what is noted anew with each attempt. */
-function unmarked(record: HandlerRecord): HandlerRecord {
-  if (record.schema === undefined && record.absentSinceWallMs === undefined) return record;
-  const { schema: _schema, absentSinceWallMs: _absent, ...rest } = record;
-  return rest;
-}
-
 /** The document of an object about which nothing is remembered. */
 export function emptyDocument(uid: string, name: string): DocumentVersion {
   const header = { uid, name, gen: 0, writeId: '', resourceVersion: '' };
@@ -383,8 +373,4 @@ export function versionOf(document: ProgressDocument): DocumentVersion {
   }
   const tables = [versionedMap(new Map(Object.entries(records))), versionedMap(named)] as const;
   return new DocumentVersion(header, tick, ...tables, none.with([...retiring]));
-}
-
-function freshAttempt(digest: string): Attempt {
-  return { digest, state: 'open', failures: 0, wakeAtWallMs: 0, delayMs: 0 };
 }

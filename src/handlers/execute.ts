@@ -6,7 +6,7 @@ import type { Success } from './document-step.ts';
 import type { DocumentVersion } from './document-version.ts';
 import { attemptOf, type Execution, mayCall, naming, report } from './execution.ts';
 import { deepFreeze } from './freeze.ts';
-import { isComplete, isPlannedAt, type Job, viewOn } from './jobs.ts';
+import { isComplete, isPlannedAt, type Job, oldOf, viewOn } from './jobs.ts';
 import type { PendingOutcome, UidMemory } from './object-memory.ts';
 import type { CallResult } from './outcome.ts';
 import { PatchCollector } from './patch-collector.ts';
@@ -243,7 +243,7 @@ function factsOf(
   patches: PatchCollector,
 ): CallFacts {
   const record = memory.doc?.record(job.id);
-  const old = deepFreeze(memory.doc?.baseOf(record));
+  const old = deepFreeze(oldOf(memory.doc, record, job, snapshot));
   return {
     object: snapshot.object,
     uid: snapshot.uid,

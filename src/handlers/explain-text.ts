@@ -42,6 +42,8 @@ function wordsOf(reason: Reason): string {
       return 'is being called';
     case 'parent':
       return `waits for "${reason.parentId}" to be done with this state`;
+    case 'children':
+      return `waits for "${reason.childId}" to be retired first`;
     case 'retry':
       return `is tried again in ${ms(reason.inMs)}, after ${times(reason.failures, 'failure')}${because(reason.error)}`;
     case 'rebuild':

@@ -9,7 +9,7 @@ import { waitOf } from './jobs.ts';
 import type { ObjectState, UidMemory } from './object-memory.ts';
 import { handlerIdOf, parentIdOf } from './record-id.ts';
 import type { Handler } from './registry.ts';
-import { mayRetire } from './retirement-turn.ts';
+import { retirementWait } from './retirement-turn.ts';
 
 export interface ExplainDeps extends VersionOrder {
   readonly handlers: readonly Handler[];
@@ -114,14 +114,14 @@ class Explainer {
   #outOfScope(): Reason | undefined {
     const { id, inScope, state } = this.#status;
     const { newest, memory, name } = this.#state;
-    const parent = { why: 'parent', parentId: parentIdOf(id) ?? id } as const;
     if (state === 'retiring') {
       const doc = memory?.effective(name);
-      const job = { handler: this.#handler, id };
-      return newest !== undefined && doc !== undefined && mayRetire(doc, job, newest) ? undefined : parent;
+      const wait = newest && doc && retirementWait(doc, { handler: this.#handler, id }, newest);
+      if (wait === undefined) return undefined;
+      return 'childId' in wait ? { why: 'children', ...wait } : { why: 'parent', ...wait };
     }
     if (inScope) return undefined;
-    if (id !== this.#handler.id) return parent;
+    if (id !== this.#handler.id) return { why: 'parent', parentId: parentIdOf(id) ?? id };
     return newest?.deleting === (this.#handler.kind === 'delete')
       ? { why: 'filtered', filter: newest.refusalOf(this.#handler) ?? CHANGE_FILTERS }
       : { why: 'kind' };

@@ -15,6 +15,8 @@ export type Reason =
   | { readonly why: 'running' }
   /** Its parent has to be planned on this state first, or, for one that retires, to be settled. */
   | { readonly why: 'parent'; readonly parentId: string }
+  /** This sub, which it had registered itself, is to be retired before it. */
+  | { readonly why: 'children'; readonly childId: string }
   | { readonly why: 'retry'; readonly inMs: number; readonly failures: number; readonly error: string | undefined }
   /** Its parent could not be called to register it again. */
   | { readonly why: 'rebuild'; readonly inMs: number }

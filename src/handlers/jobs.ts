@@ -1,4 +1,6 @@
+import { baseOf } from './base.ts';
 import type { DocumentVersion } from './document-version.ts';
+import type { Handled } from './filters.ts';
 import type { Parent } from './parent.ts';
 import { planTable } from './plan-table.ts';
 import { type Attempt, type HandlerRecord, isSettled, type PlanEntry, type Retirement } from './record.ts';
@@ -81,11 +83,22 @@ export function isFilteredStep(handler: Handler, doc: DocumentVersion, snapshot:
   if (record?.attempt?.state === 'open' && record.attempt.digest === view.digest) return false;
   const done = record?.done ?? null;
   const opened = record?.attempt?.digest ?? done;
-  const handled = {
-    base: done === null ? undefined : { value: doc.baseOf(record) },
+  const base = baseOf(doc, record, handler, snapshot);
+  const handled: Handled = {
+    base: done === null ? undefined : base?.isWhole === true ? base : 'unknown',
     isBetween: opened !== done && opened !== view.digest,
   };
   return !snapshot.isChangeFor(handler, handled, view);
+}
+
+/** What a job is told as `old`; `undefined` if there is nothing, or nothing that is known. */
+export function oldOf(
+  doc: DocumentVersion | undefined,
+  record: HandlerRecord | undefined,
+  { entry, handler }: Job,
+  snapshot: Snapshot,
+): unknown {
+  return entry === undefined ? baseOf(doc, record, handler, snapshot)?.value : doc?.baseOf(record)?.view;
 }
 
 /** Whether a job found on one state is the same job on another: same scope, same digest, same plan (A10'). */

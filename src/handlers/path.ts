@@ -13,6 +13,8 @@ export function parsePath(field: string): Path {
   if (field.startsWith('/') && /~(?![01])/.test(field)) {
     throw new TypeError(`Cannot use field "${field}": it has a "~" that is neither "~0" nor "~1"`);
   }
+  if (!field.isWellFormed())
+    throw new TypeError('Cannot use a field: it has a lone surrogate, which no record can have');
   if (path.some((key) => key === '')) throw new TypeError(`Cannot use field "${field}": it has an empty key`);
   return path;
 }

@@ -1,4 +1,4 @@
-import { LimitExceededError, UnsupportedError } from '../types/errors.ts';
+import { LimitExceededError, UnsupportedError, ValueError } from '../types/errors.ts';
 import { isPromise } from '../types/is-promise.ts';
 import { shown } from '../types/shown.ts';
 import { checkAttempts, checkFunction, checkId, checkNames } from './checks.ts';
@@ -52,7 +52,7 @@ export class PlanBuilder {
     isPromise(made?.value);
     // Refuses here, in the parent's call, what could not be told apart or written down later.
     const isPlain = made === undefined && options.args === undefined;
-    const digest = isPlain ? '' : digestOfSub(made?.value, options.args);
+    const digest = isPlain ? '' : toldOf(action, () => digestOfSub(made?.value, options.args));
     const args = ownData(action, options.args);
     const selected = made && { value: ownData(action, made.value) };
     this.#plan ??= [];
@@ -120,6 +120,19 @@ export class PlanBuilder {
       for (const entry of this.#plan ?? []) this.#census.count(entry.id);
     }
     return this.#census.total + this.#census.with(id);
+  }
+}
+
+/** What is wrong with the args or the selection of a sub is told of the sub. */
+function toldOf<R>(action: string, make: () => R): R {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof ValueError) {
+      const { path, reason } = error;
+      throw new ValueError(action, { path, reason }, { cause: error });
+    }
+    throw error instanceof LimitExceededError ? new LimitExceededError(action, error) : error;
   }
 }
 

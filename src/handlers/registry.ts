@@ -221,6 +221,9 @@ function checkVersion(action: string, kind: HandlerKind, options: HandlerOptions
   if (version !== undefined && (typeof version !== 'string' || version === '')) {
     throw new TypeError(`Cannot ${action}: version must be a string with content`);
   }
+  if (version?.isWellFormed() === false) {
+    throw new TypeError(`Cannot ${action}: version has a lone surrogate, which no record can have`);
+  }
   const kinds = { onAdded: ['change', 'create'], onSchemaChange: ['change', 'update'] } as const;
   for (const name of ['onAdded', 'onSchemaChange'] as const) {
     const choice = options[name];

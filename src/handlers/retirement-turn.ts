@@ -22,6 +22,12 @@ export function retirementTurn(
   snapshot: Snapshot,
   id: string,
 ): RetirementTurn | undefined {
+  const turn = turnOrParent(doc, handler, snapshot, id);
+  return typeof turn === 'string' ? undefined : turn;
+}
+
+/** The same, or the id of the parent that is due or waits. */
+function turnOrParent(doc: DocumentVersion, handler: Handler, snapshot: Snapshot, id: string): RetirementTurn | string {
   const top = snapshot.viewOf(handler);
   if (snapshot.deleting || top === undefined) return { parent: undefined };
   const steps = { handler, retires: false, at: 0, place: -1 };
@@ -30,7 +36,7 @@ export function retirementTurn(
     const record = doc.record(parent.id);
     if (!isSettled(record, parent.digest)) {
       // Who is not called for this change plans nothing for it (A20').
-      return parent.entry === undefined && isFilteredStep(handler, doc, snapshot) ? { parent } : undefined;
+      return parent.entry === undefined && isFilteredStep(handler, doc, snapshot) ? { parent } : parent.id;
     }
     const entry = record?.attempt?.state === 'ok' ? entryIn(parent.id, record.plan, subId) : undefined;
     const view = entry && snapshot.viewOfSub(parent, entry);
@@ -47,4 +53,16 @@ export function mayRetire(
   snapshot: Snapshot,
 ): boolean {
   return !doc.isRetiringBelow(id) && retirementTurn(doc, handler, snapshot, id) !== undefined;
+}
+
+/** Who is in the way, for a person: one that it had registered itself and that is to be retired first, or a parent. */
+export function retirementWait(
+  doc: DocumentVersion,
+  { handler, id }: Pick<Job, 'handler' | 'id'>,
+  snapshot: Snapshot,
+): { readonly childId: string } | { readonly parentId: string } | undefined {
+  const [childId] = doc.isRetiringBelow(id) ? doc.retiring(id) : [];
+  if (childId !== undefined) return { childId };
+  const turn = turnOrParent(doc, handler, snapshot, id);
+  return typeof turn === 'string' ? { parentId: turn } : undefined;
 }

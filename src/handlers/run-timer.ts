@@ -42,8 +42,9 @@ export async function runTimer(
   const isStopped = call.aborted && !call.isLate;
   const outcome = outcomeOf(result, { failures: spawn.failures }, handler, random);
   reportSpawn(deps, 'Timer', handler.id, snapshot, outcome);
-  // Whoever comes into scope again begins anew.
+  // What was cut short is made again as soon as the object comes into scope again.
   if (!isStopped || outcome.kind === 'permanent') spawn.settle(outcome, { startedMs, changes }, clock.now());
+  else if (outcome.kind === 'ok') spawn.settleStopped(startedMs, clock.now());
 }
 
 /** What is left of the result of a call once its patches are written; as with handlers of changes (A8'). */

@@ -1,4 +1,5 @@
 import type { Path } from './path.ts';
+import type { HandlerRecord } from './record.ts';
 
 /** What a view is made of, as a schema tells it. */
 export interface ViewSchema {
@@ -29,13 +30,21 @@ export function schemaOf(
   return JSON.stringify(version === undefined ? [place] : [place, version]);
 }
 
+/** By which schema the base of a record is made. */
+export function doneSchemaOf({ schema, doneSchema }: Pick<HandlerRecord, 'schema' | 'doneSchema'>): string | undefined {
+  return doneSchema === DEFAULT ? undefined : (doneSchema ?? schema);
+}
+
+/** A schema where there has to be one. */
+export function schemaText(schema: string | undefined): string {
+  return schema ?? DEFAULT;
+}
+
+const DEFAULT = '["default"]';
+
 /** The schema that is written so. */
 export function readSchema(schema: string | undefined): ViewSchema {
   // Written by `schemaOf`, or by nobody.
-  const [place, version, essence] = (schema === undefined ? ['default'] : JSON.parse(schema)) as [
-    ViewSchema['place'],
-    (string | null)?,
-    string?,
-  ];
+  const [place, version, essence] = JSON.parse(schemaText(schema)) as [ViewSchema['place'], (string | null)?, string?];
   return { place, version: version ?? undefined, essence };
 }

@@ -120,6 +120,14 @@ export class Spawn<H extends SpawnHandler = SpawnHandler> {
     }
   }
 
+  /** A call that had been told to stop and has succeeded all the same: it was a turn, though not the end of the timer. */
+  settleStopped(startedMs: number, nowMs: number): void {
+    const { handler } = this;
+    if (handler.kind !== 'timer' || handler.intervalMs === undefined) return;
+    this.#failures = 0;
+    this.#settleOk(startedMs, this.#changes, nowMs);
+  }
+
   #settleOk(startedMs: number, changes: number, nowMs: number): void {
     const { handler } = this;
     const intervalMs = handler.kind === 'timer' ? handler.intervalMs : undefined;

@@ -112,6 +112,11 @@ export function digestOfView(view: unknown): string {
   return plainHasher().digest(view);
 }
 
+/** Whether a digest, of whatever `version`, is that of a view with nothing in it. */
+export function isDigestOfNothing(digest: string): boolean {
+  return digest === ABSENT || digest.startsWith(`${ABSENT}@`);
+}
+
 /** The digest of a sub-handler: of what it sees and of its arguments. Never equal to that of a plain view. */
 export function digestOfSub(view: unknown, args: unknown): string {
   const seen: { view?: unknown; args?: unknown } = {};

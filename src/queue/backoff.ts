@@ -37,7 +37,8 @@ export function resolveBackoff(options: BackoffOptions = {}, defaults: BackoffOp
 }
 
 function checkTypes(options: BackoffOptions): void {
-  if (typeof options !== 'object' || options === null) throw new TypeError('Cannot use backoff: it is not an object');
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new TypeError('Cannot use backoff: it is not an object');
   for (const [name, value] of Object.entries(options)) {
     if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`Cannot use backoff: unknown option ${name}`);
     if (value !== undefined && typeof value !== 'number') {

@@ -55,18 +55,24 @@ function prepareLevel<V, K extends Key>(
   for (const [name, list] of Object.entries({ compare, then, else: otherwise })) {
     if (!Array.isArray(list)) throw new TypeError(`Cannot ${ACTION}: ${name} is not an array`);
   }
-  const size = Math.max(compare.length, then.length, otherwise.length);
+  // What is counted is what is run: an array may have another length for who asks again.
+  const lengths = { compare: compare.length, then: then.length, else: otherwise.length };
+  const size = Math.max(lengths.compare, lengths.then, lengths.else);
   if (size > budget) {
     const actual = operationsMax - budget + size;
     throw new LimitExceededError(ACTION, { limit: 'txnOperations', max: operationsMax, actual });
   }
   const operation = (one: Operation<V, K>) => prepareOperation(mvcc, one, budget - size, operationsMax);
   return {
-    // `from` also visits holes.
-    compare: Array.from(compare, (one) => prepareCompare(mvcc, one)),
-    then: Array.from(then, operation),
-    else: Array.from(otherwise, operation),
+    compare: elements(compare, lengths.compare).map((one) => prepareCompare(mvcc, one)),
+    then: elements(then, lengths.then).map(operation),
+    else: elements(otherwise, lengths.else).map(operation),
   };
+}
+
+/** Holes as well, and no iterator that somebody has given the list. */
+function elements<T>(list: readonly T[], length: number): readonly T[] {
+  return Array.from({ length }, (_, place) => list[place] as T);
 }
 
 function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, K>): PreparedCompare {

@@ -46,7 +46,6 @@ import {
   checkRange,
   DELETE_NAMES,
   deleteRange,
-  ENTRY_NAMES,
   GRANT_NAMES,
   NO_OPTIONS,
   PREFIX_NAMES,
@@ -55,12 +54,13 @@ import {
   SIGNAL_NAMES,
   TTL_NAMES,
 } from './checks.ts';
-import { checkDuplicates } from './duplicates.ts';
 import type { StoreEngine } from './engine.ts';
 import type { KeySpace } from './keyspace.ts';
 import { Mvcc } from './mvcc.ts';
+import { readPinOptions } from './pins.ts';
 import { preparePut } from './prepare-put.ts';
 import { prepareTxn } from './prepare-txn.ts';
+import { preparePutAll, putAllResult } from './put-all.ts';
 import { get, range } from './read.ts';
 import { checkTxnBytes } from './size-checks.ts';
 import { runUpdate } from './update.ts';
@@ -160,17 +160,9 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     try {
       const signal = checkOptions(options, SIGNAL_NAMES, action);
       signal?.throwIfAborted();
-      if (!Array.isArray(entries)) throw new TypeError(`Cannot ${action}: the entries are not an array`);
-      const then = Array.from(entries, (entry: PutEntry<V, K>) => {
-        checkMembers(entry, ENTRY_NAMES, action, 'an entry is not an object', 'member of an entry');
-        return preparePut(this.#mvcc, entry.key, entry.value, entry, action);
-      });
-      const txn = { compare: [], then, else: [] };
-      checkDuplicates(txn, this.#mvcc.keys, action);
-      checkTxnBytes(this.#mvcc, txn, this.#engine.limits.txnBytes, action);
+      const txn = preparePutAll(this.#mvcc, entries, this.#engine.limits.txnBytes, action);
       const answer = this.#engine.txn(this.#mvcc, txn, { action, signal });
-      const hasOwn = then.some(({ lease }) => lease.type === 'own');
-      return answer instanceof Promise ? answer.then((one) => putAllResult(one, hasOwn)) : putAllResult(answer, hasOwn);
+      return answer instanceof Promise ? answer.then((one) => putAllResult(txn, one)) : putAllResult(txn, answer);
     } finally {
       this.#engine.endWrite();
     }
@@ -220,7 +212,9 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     checkRange(selected, action);
     const resolved = this.#mvcc.resolve(selected, action);
     this.#engine.checkCovers(resolved, action);
-    return this.#engine.watch(this.#mvcc, resolved, prepareWatchOptions(resolved, options));
+    const own = prepareWatchOptions(resolved, options);
+    this.#checkOpen(action);
+    return this.#engine.watch(this.#mvcc, resolved, own);
   }
 
   async compact(revision: Revision, options: SignalOptions = NO_OPTIONS): Promise<CompactResult> {
@@ -229,12 +223,16 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const signal = checkOptions(options, SIGNAL_NAMES, action);
     signal?.throwIfAborted();
     checkInteger('the revision', revision, action, 0);
+    this.#checkOpen(action);
     return this.#engine.compact(revision, { action, signal });
   }
 
   pin(revision: Revision, options: PinOptions): Pin {
-    this.#beginRead('pin a revision');
-    return this.#engine.pin(revision, options);
+    const action = 'pin a revision';
+    this.#beginRead(action);
+    const own = readPinOptions(options, action);
+    this.#checkOpen(action);
+    return this.#engine.pin(revision, own);
   }
 
   async grantLease(options: GrantLeaseOptions & SignalOptions): Promise<Lease> {
@@ -245,12 +243,14 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const keepAlive = checkFlag('keepAlive', options.keepAlive, action);
     if (keepAlive) checkRenewedTtl(ttlMs, action);
     const named = id === undefined ? {} : { id: checkLeaseId(id, action) };
+    this.#checkOpen(action);
     return this.#engine.grantLease({ ttlMs, keepAlive, ...named }, call);
   }
 
   async resumeLease(id: LeaseId, options: ResumeLeaseOptions & SignalOptions = NO_OPTIONS): Promise<Lease> {
     const call = this.#leaseCall('resume a lease', options, RESUME_NAMES);
     const keepAlive = checkFlag('keepAlive', options.keepAlive, call.action);
+    this.#checkOpen(call.action);
     return this.#engine.resumeLease(checkLeaseId(id, call.action), { keepAlive }, call);
   }
 
@@ -270,6 +270,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   ): Promise<LeaseStatus | undefined> {
     const call = this.#leaseCall('read a lease', options, TTL_NAMES);
     const keys = checkFlag('keys', options.keys, call.action);
+    this.#checkOpen(call.action);
     return this.#engine.leaseTimeToLive(checkLeaseId(id, call.action), { keys }, call);
   }
 
@@ -324,6 +325,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const signal = checkOptions(options, SIGNAL_NAMES, action);
     signal?.throwIfAborted();
     if (this.#isPart) throw new UnsupportedError(action, 'a snapshot of a prefix');
+    this.#checkOpen(action);
     return this.#engine.createSnapshot({ action, signal });
   }
 
@@ -359,6 +361,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     this.#checkNotWriting(action);
     const signal = checkOptions(options, names, action);
     signal?.throwIfAborted();
+    this.#checkOpen(action);
     return { action, signal };
   }
 
@@ -381,6 +384,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     return this.#coordination;
   }
 
+  /** First, and again once options are read: one with a getter of its own may have closed the store. */
   #checkOpen(action: string): void {
     this.#checkPart(action);
     this.#engine.checkOpen(action);
@@ -389,10 +393,4 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   #checkPart(action: string): void {
     if (this.#isClosed && this.#isPart) throw new ClosedError(action);
   }
-}
-
-/** `hasOwn`: whether any put makes a lease. */
-function putAllResult({ revision, responses }: TxnResult<unknown, Key>, hasOwn: boolean): PutAllResult {
-  if (!hasOwn) return { revision };
-  return { revision, leases: responses.map((one) => (one.type === 'put' ? one.lease : undefined)) };
 }

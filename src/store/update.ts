@@ -23,7 +23,7 @@ const ISOLATIONS: readonly Isolation[] = [
 ];
 
 /** The parts of a store that an update needs. */
-type UpdatedStore<V, K extends Key> = Pick<Store<V, K>, 'revision' | 'get' | 'txn'>;
+type UpdatedStore<V, K extends Key> = Pick<Store<V, K>, 'revision' | 'get' | 'range' | 'txn'>;
 
 /**
  * Runs a function on a snapshot and commits what it wrote as one transaction whose compares are what it depends on
@@ -145,24 +145,29 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
   conflict(): ConflictError {
     for (const { key, kv } of this.#reads.values()) {
       const expectedRevision = kv?.modRevision ?? 0;
-      const actualRevision = this.#store.get(key)?.modRevision ?? 0;
+      const actualRevision = this.#revisionOf(key);
       if (actualRevision !== expectedRevision) return conflictOf(key, expectedRevision, actualRevision);
     }
     const written = this.#isolation === 'serializable-snapshot' ? this.#writes.values() : [];
     for (const { key } of written) {
-      const actualRevision = this.#store.get(key)?.modRevision ?? 0;
+      const actualRevision = this.#revisionOf(key);
       if (actualRevision > this.#first) return conflictOf(key, this.#revisionAtFirst(key), actualRevision);
     }
     // What had changed is as it was again: a key that was made and deleted since.
     const [read] = this.#reads.values();
     const [{ key }] = [...this.#reads.values(), ...this.#writes.values()] as unknown as [{ readonly key: K }];
-    return conflictOf(key, read?.kv?.modRevision ?? 0, this.#store.get(key)?.modRevision ?? 0);
+    return conflictOf(key, read?.kv?.modRevision ?? 0, this.#revisionOf(key));
+  }
+
+  /** Without its value, which may be none that the codec can read. */
+  #revisionOf(key: K, revision: Revision = 0): Revision {
+    return this.#store.range({ key, revision, keysOnly: true }).kvs[0]?.modRevision ?? 0;
   }
 
   /** The mod revision of a key at the first read; the newest that it can have been if that is compacted by now. */
   #revisionAtFirst(key: K): Revision {
     try {
-      return this.#store.get(key, { revision: this.#first })?.modRevision ?? 0;
+      return this.#revisionOf(key, this.#first);
     } catch (error) {
       if (!(error instanceof CompactedError)) throw error;
       return this.#first;

@@ -59,7 +59,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     id: 'handlers-last-args-only',
-    file: 'src/handlers/document-version.ts',
+    file: 'src/handlers/record-step.ts',
     find: 'tried: withTried(known?.tried ?? [], tried)',
     replace: 'tried: [tried]',
     why: "A9'e, row 14: any of the args that an attempt was opened with may have taken effect",
@@ -294,5 +294,38 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     replace: '',
     why: 'records that somebody has spoilt are an error with its place, not a guess',
     tests: rows('spoilt-records'),
+  },
+  {
+    id: 'handlers-lost-base-is-nothing',
+    file: 'src/handlers/filters.ts',
+    find: "if (base === 'unknown') return after?.(now) ?? true;",
+    replace:
+      "if (base === 'unknown') return (before?.(undefined) ?? true) && (after?.(now) ?? true) && (value === undefined || isBetween || value(now));",
+    why: "A20': a success whose view is lost was taken for none, and its work was never undone",
+    tests: rows('filters'),
+  },
+  {
+    id: 'handlers-base-of-another-field',
+    file: 'src/handlers/base.ts',
+    find: 'return schema === handler.schema ? whole(known.view) : translated(known.view, schema, handler, snapshot);',
+    replace: 'return whole(known.view);',
+    why: "A14', A20': filters were asked about the value of the field that an earlier version looked at",
+    tests: rows('filters'),
+  },
+  {
+    id: 'handlers-schema-of-the-attempt',
+    file: 'src/handlers/record-step.ts',
+    find: 'if (known !== undefined && known.done !== null && doneSchemaOf(known) !== schema) {',
+    replace: 'if (known !== undefined && known.done !== null && known.at < 0) {',
+    why: "A14': a failed attempt by a new definition says nothing about how the last success was defined",
+    tests: rows('filters', 'document-version'),
+  },
+  {
+    id: 'handlers-interval-lost-out-of-scope',
+    file: 'src/handlers/run-timer.ts',
+    find: "else if (outcome.kind === 'ok') spawn.settleStopped(startedMs, clock.now());",
+    replace: '',
+    why: "A22': an object that leaves the scope during its calls had its timer called without an interval",
+    tests: rows('timers'),
   },
 ];

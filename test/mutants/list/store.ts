@@ -10,6 +10,14 @@ export const STORE_FAULTS: readonly Fault[] = [
     why: 'R3: a put on a live key counts its version up',
   },
   {
+    id: 'closed-while-options-are-read',
+    file: 'src/store/typed-store.ts',
+    find: 'this.#checkOpen(action);\n    return this.#engine.watch(this.#mvcc, resolved, own);',
+    replace: 'return this.#engine.watch(this.#mvcc, resolved, own);',
+    why: 'M8: a getter that closes the store opened a watch that nothing ever ends',
+    tests: ['test/unit/store/read-once.test.ts'],
+  },
+  {
     id: 'put-creates-anew',
     file: 'src/store/commit.ts',
     find: 'previous === undefined ? revision : previous.createRevision',

@@ -10,6 +10,14 @@ export const TXN_FAULTS: readonly Fault[] = [
     why: 'R19: compares of a nested transaction see the state before the whole transaction',
   },
   {
+    id: 'txn-length-asked-again',
+    file: 'src/store/prepare-txn.ts',
+    find: 'Array.from({ length }, (_, place) => list[place] as T)',
+    replace: 'Array.from(list).slice(0, length * 1000)',
+    why: 'R21: a list that has another length when it is read again runs more operations than may be',
+    tests: ['test/unit/store/txn.test.ts'],
+  },
+  {
     id: 'any-compare-is-enough',
     file: 'src/store/txn-path.ts',
     find: 'one.compare.every((compare) => holds(mvcc, compare, action))',

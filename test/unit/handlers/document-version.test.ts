@@ -24,6 +24,7 @@ const OTHERS: Required<Omit<HandlerRecord, 'attempt' | 'done' | 'at' | 'episode'
   plan: [{ id: 'x' }],
   tried: [{ args: 1 }],
   schema: 'v2',
+  doneSchema: 'v1',
   absentSinceWallMs: 5,
   retirement: { episode: 1, failures: 0, wakeAtWallMs: 0, delayMs: 0 },
   later: { any: 'thing' },
@@ -68,11 +69,17 @@ describe('the versions of a document', () => {
     const scale = { ...records.scale, [name]: value };
     const doc = versionOf({ ...rest, records: { ...records, scale } as never });
     const steps = [
-      // What is noted anew with each attempt is not kept.
-      ...(name === 'schema' || name === 'absentSinceWallMs' ? [] : [doc.openAttempt('scale', 'B')]),
-      doc.settleAttempt('scale', 3, 'B', ok('B'), { tried: undefined, seen: { view: 'view B' } }),
+      // What is noted anew with each attempt is not kept, and what is of one success no longer than that.
+      ...(name === 'schema' || name === 'absentSinceWallMs' || name === 'doneSchema'
+        ? []
+        : [doc.openAttempt('scale', 'B')]),
+      ...(name === 'doneSchema'
+        ? []
+        : [
+            doc.settleAttempt('scale', 3, 'B', ok('B'), { tried: undefined, seen: { view: 'view B' } }),
+            doc.markDone('scale', 'C', 'view C'),
+          ]),
       doc.settleAttempt('scale', 3, 'B', ok('B')),
-      doc.markDone('scale', 'C', 'view C'),
       doc.openAttempt('deploy', 'D').stamp('scale', 3),
     ];
     for (const step of steps) expect(step.record('scale')).toMatchObject({ [name]: value });
@@ -126,7 +133,7 @@ describe('the versions of a document', () => {
   it("keep a base for as long as a `done` refers to it (A6', I18')", () => {
     const doc = drawn().markDone('scale', 'C', 'another view of C');
     expect(doc.toDocument().bases).toEqual({ C: 'view C' });
-    expect(doc.baseOf(doc.record('scale'))).toBe('view C');
+    expect(doc.baseOf(doc.record('scale'))?.view).toBe('view C');
     expect(doc.baseOf(doc.record('deploy/a'))).toBe(undefined);
     const single = doc.markDone('deploy', 'D', null);
     expect(single.toDocument().bases).toEqual({ C: 'view C', D: null });
@@ -140,6 +147,36 @@ describe('the versions of a document', () => {
     expect(doc.baseOf(doc.record('scale'))).toBe(undefined);
     const again = doc.markDone('deploy/a', 'C', 'view C').markDone('scale', 'B', 'view B');
     expect(again.toDocument().bases).toEqual({ B: 'view B', C: 'view C' });
+  });
+
+  it("know how the view of their `done` was defined, until there is another `done` (A14')", () => {
+    const schemas = (doc: DocumentVersion): unknown => {
+      const { schema, doneSchema } = doc.record('h') ?? {};
+      return { schema, doneSchema };
+    };
+    const done = (doc: DocumentVersion, digest: string): DocumentVersion =>
+      doc.settleAttempt('h', doc.record('h')?.episode ?? 0, digest, ok(digest), {
+        tried: undefined,
+        seen: { view: 1 },
+      });
+    const none = { schema: undefined, doneSchema: undefined };
+    const first = emptyDocument('u', 'o').openAttempt('h', 'A', { schema: '["a"]' });
+    expect(schemas(first)).toEqual({ ...none, schema: '["a"]' });
+    const handled = done(first, 'A');
+    expect(schemas(handled.openAttempt('h', 'B', { schema: '["a"]' }))).toEqual({ ...none, schema: '["a"]' });
+    const other = handled.openAttempt('h', 'B', { schema: '["b"]' });
+    expect(schemas(other)).toEqual({ schema: '["b"]', doneSchema: '["a"]' });
+    expect(schemas(other.openAttempt('h', 'C'))).toEqual({ ...none, doneSchema: '["a"]' });
+    expect(schemas(other.openAttempt('h', 'C', { schema: '["a"]' }))).toEqual({ ...none, schema: '["a"]' });
+    expect(schemas(done(other, 'B'))).toEqual({ ...none, schema: '["b"]' });
+    expect(schemas(other.markDone('h', 'A', 1))).toEqual({ ...none, schema: '["b"]' });
+    expect(schemas(other.adopt('h', 'B', 1, '["c"]'))).toEqual({ ...none, schema: '["c"]' });
+    const byDefault = done(emptyDocument('u', 'o').openAttempt('h', 'A'), 'A');
+    expect(schemas(byDefault.openAttempt('h', 'B', { schema: '["b"]' }))).toEqual({
+      schema: '["b"]',
+      doneSchema: '["default"]',
+    });
+    expect(schemas(byDefault.openAttempt('h', 'B', { schema: '["b"]' }).openAttempt('h', 'C'))).toEqual(none);
   });
 
   it('are never changed by later ones, however they are read', () => {
@@ -180,7 +217,7 @@ describe('the versions of a document', () => {
     const stored = versionOf(JSON.parse(JSON.stringify(doc.toDocument())));
     for (const id of ['constructor', 'toString', '__proto__']) {
       expect(stored.record(id)).toMatchObject({ done: id, attempt: { digest: 'D' } });
-      expect(stored.baseOf(stored.record(id))).toBe(id);
+      expect(stored.baseOf(stored.record(id))?.view).toBe(id);
     }
   });
 });

@@ -115,6 +115,47 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    title: 'a sub to retire that had registered subs itself',
+    register: (controller) => {
+      controller.on('change', { id: 'p', field: 'spec.n', retire: fail }, (ctx) => {
+        if (ctx.new === 1) ctx.sub('s', {}, (sub) => sub.sub('kid', {}, () => {}));
+      });
+    },
+    then: async (_life, world) => {
+      world.source.put('o', { spec: { n: 2 } });
+      await world.clock.settle();
+    },
+    lines: [
+      'waits',
+      'p: done at D',
+      'p/s, to retire: waits for "p/s/kid" to be retired first (behind for 0 ms)',
+      'p/s/kid, to retire: is tried again in 100 ms, after 1 failure: Error: broken (behind for 0 ms)',
+    ],
+  },
+  {
+    title: 'subs to retire below a parent that is due again',
+    register: (controller) => {
+      controller.on('change', { id: 'p', field: 'spec.n', retire: fail }, (ctx) => {
+        if (ctx.new === 3) throw new Error('broken');
+        ctx.sub('s', {}, (sub) => {
+          if (ctx.new === 1) sub.sub('kid', {}, () => {});
+        });
+      });
+    },
+    then: async (_life, world) => {
+      for (const n of [2, 3]) {
+        world.source.put('o', { spec: { n } });
+        await world.clock.settle();
+      }
+    },
+    lines: [
+      'waits',
+      'p: is tried again in 100 ms, after 1 failure: Error: broken (behind for 0 ms)',
+      'p/s: waits for "p" to be done with this state (behind for 0 ms)',
+      'p/s/kid, to retire: waits for "p" to be done with this state (behind for 0 ms)',
+    ],
+  },
+  {
     title: 'a pause',
     register: (controller) => controller.on('change', { id: 'h' }, () => {}),
     then: async ({ controller }, world) => {

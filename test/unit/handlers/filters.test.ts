@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Controller } from '../../../src/handlers/controller.ts';
 import { ABSENT, type LabelFilter, PRESENT, type ValueFilter } from '../../../src/handlers/filter-options.ts';
 import type { HandlerOptions } from '../../../src/handlers/options.ts';
+import type { ProgressStore } from '../../../src/handlers/progress.ts';
 import type { HandlerKind } from '../../../src/handlers/registry.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { PermanentError, TemporaryError } from '../../../src/types/errors.ts';
@@ -310,6 +311,11 @@ describe('filters are checked where they are given', () => {
     await expect(createWorld().start(register)).rejects.toThrow(message);
   });
 
+  it.each(['value', 'old', 'new'])('a %s that is no JSON data names itself', async (name) => {
+    const { register } = recorder('change', { field: 'a', [name]: Number.NaN });
+    await expect(createWorld().start(register)).rejects.toThrow(`Cannot register handler "h": ${name}: `);
+  });
+
   it('old and new are for changes and updates', async () => {
     const { register } = recorder('create', { field: 'a', new: 1 });
     await expect(createWorld().start(register)).rejects.toThrow('new is for handlers of kind change and update');
@@ -318,6 +324,110 @@ describe('filters are checked where they are given', () => {
   it('a value that is no JSON data', async () => {
     const { register } = recorder('change', { field: 'a', value: new Date(0) as unknown as ValueFilter });
     await expect(createWorld().start(register)).rejects.toThrow('Cannot register handler "h"');
+  });
+});
+
+/** A progress store that keeps no views, as those in an object do for Secrets (A42'). */
+function withoutViews({ progress }: World): ProgressStore {
+  return {
+    ...progress,
+    compareAndSet: (uid, gen, next) => progress.compareAndSet(uid, gen, { ...next, bases: {} }),
+  };
+}
+
+type Step = readonly [options: Options, ...values: readonly unknown[]];
+
+/** One process after the other, each with its own filters; what changes first in each has changed while nobody ran. */
+async function lives(
+  steps: readonly Step[],
+  isLossy: boolean,
+  fail?: (value: unknown) => unknown,
+): Promise<string[][]> {
+  const world = createWorld();
+  const calls: string[][] = [];
+  for (const [options, first, ...values] of steps) {
+    const { register, take } = recorder('change', options, fail);
+    world.source.put('o', { spec: first === undefined ? {} : { n: first } });
+    const life = await world.start(register, isLossy ? { progress: withoutViews(world) } : {});
+    await life.settle();
+    await puts(world, life, ...values);
+    await life.stop();
+    calls.push(take());
+  }
+  return calls;
+}
+
+describe("where nobody knows what was handled, the handler is called (A20', A6', A14')", () => {
+  const field = 'spec.n';
+  it.each<[string, Options, readonly unknown[], readonly unknown[], string[]]>([
+    ['value: what it has done for the value is undone', { field, value: 'on' }, ['on'], ['off'], ['"off"']],
+    ['value: who had it before is called for the value', { field, value: 'on' }, ['on', 'off'], ['on'], ['"on"']],
+    ['old', { field, old: 'on' }, [undefined], ['off'], []],
+    ['old, of a success', { field, old: (value) => value !== 2 }, [1], [2], ['2']],
+    ['new is about what is there', { field, new: 'on' }, ['on'], ['off'], []],
+    ['that nothing was there is known', { field, value: PRESENT, new: ABSENT }, [undefined, undefined], [1], []],
+  ])('views that are not kept: %s', async (_name, options, before, after, expected) => {
+    const [, calls = []] = await lives(
+      [
+        [options, ...before],
+        [options, ...after],
+      ],
+      true,
+    );
+    expect(calls.map((call) => call.split(' -> ')[1])).toEqual(expected);
+  });
+
+  const whole = (passes: (n: unknown) => boolean) => (spec: unknown) =>
+    passes((spec as { n?: unknown } | undefined)?.n);
+  const isOn = (value: unknown): boolean => value === 'on';
+  it.each<[string, Step, Step, string[]]>([
+    [
+      'narrowed: undone',
+      [{ field: 'spec', value: whole(isOn) }, 'on'],
+      [{ field, value: isOn }, 'off'],
+      ['update "on" -> "off"'],
+    ],
+    ['narrowed: nothing to undo', [{ field: 'spec', old: ABSENT }, 'out'], [{ field, value: isOn }, 'off'], []],
+    ['narrowed, by old', [{ field: 'spec' }, 'on'], [{ field, old: 'on' }, 'off'], ['update "on" -> "off"']],
+    ['narrowed, by another old', [{ field: 'spec' }, 'on'], [{ field, old: 'out' }, 'off'], []],
+    [
+      'widened: undone',
+      [{ field, value: isOn }, 'on'],
+      [{ field: 'spec', value: whole(isOn) }, 'off'],
+      ['update undefined -> {"n":"off"}'],
+    ],
+    ['from a whole object: undone', [{}, 'on'], [{ field, value: isOn }, 'off'], ['update "on" -> "off"']],
+    [
+      'from a selection: undone',
+      [{ select: () => 'on' }, 'on'],
+      [{ field, value: isOn }, 'off'],
+      ['update undefined -> "off"'],
+    ],
+    [
+      'from another field: undone',
+      [{ field: 'spec.n.on' }, { on: 1 }],
+      [{ field, value: isOn }, 'off'],
+      ['update undefined -> "off"'],
+    ],
+    [
+      'of a new version: undone',
+      [{ field, value: isOn }, 'on'],
+      [{ field, value: isOn, version: '2' }, 'off'],
+      ['update "on" -> "off"'],
+    ],
+  ])('a view that is defined otherwise, %s', async (_name, before, after, expected) => {
+    const [, calls] = await lives([before, after], false);
+    expect(calls).toEqual(expected);
+  });
+
+  it('what has failed by the new definition is no success by it', async () => {
+    const fail = (value: unknown): unknown => (value === 'bad' ? new PermanentError('no') : undefined);
+    const old: Step = [{ field: 'spec' }, 'on'];
+    const failing: Step = [{ field, value: (value) => value === 'on' || value === 'bad' }, 'bad'];
+    const last: Step = [{ field, old: 'on' }, 'off', 'on', 'out'];
+    const [, second, third] = await lives([old, failing, last], false, fail);
+    expect(second).toEqual(['update "on" -> "bad"']);
+    expect(third).toEqual(['update "on" -> "off"']);
   });
 });
 
@@ -330,16 +440,30 @@ describe("random programs (A20')", () => {
       const world = createWorld(seed);
       const isFor = (value: unknown): boolean => Number(value) % 2 === 1;
       const kind = random() < 0.5 ? 'change' : 'update';
+      const keepsViews = random() < 0.5;
       const calls: unknown[] = [];
-      const register = (controller: Controller<Thing>): void =>
-        controller.on(kind, { id: 'h', field: 'spec.n', value: isFor, retries: 2 }, (ctx) => {
-          calls.push(ctx.new);
-          const chance = random();
-          if (chance < 0.3) throw chance < 0.1 ? new PermanentError('no') : new Error('not now');
-        });
+      const partOf = (seen: unknown): unknown => (typeof seen === 'object' ? (seen as { n: unknown }).n : seen);
+      // Each process may look at another field, by another version of it: what is handled stays the same.
+      const start = (): Promise<Life> => {
+        const field = random() < 0.5 ? 'spec.n' : 'spec';
+        const version = random() < 0.8 ? {} : { version: 'v' };
+        return world.start(
+          (controller) =>
+            controller.on(
+              kind,
+              { id: 'h', field, value: (seen) => isFor(partOf(seen)), retries: 2, ...version },
+              (ctx) => {
+                calls.push(partOf(ctx.new));
+                const chance = random();
+                if (chance < 0.3) throw chance < 0.1 ? new PermanentError('no') : new Error('not now');
+              },
+            ),
+          keepsViews ? {} : { progress: withoutViews(world) },
+        );
+      };
       let n = Math.floor(random() * 4);
       world.source.put('o', { spec: { n } });
-      let life = await world.start(register);
+      let life = await start();
       const first = n;
       for (let step = 0; step < 12; step++) {
         n = Math.floor(random() * 4);
@@ -347,7 +471,11 @@ describe("random programs (A20')", () => {
         await world.clock.advance(Math.floor(random() * 150));
         if (random() < 0.15) {
           await life.stop();
-          life = await world.start(register);
+          if (random() < 0.5) {
+            n = Math.floor(random() * 4);
+            world.source.put('o', { spec: { n } });
+          }
+          life = await start();
         }
       }
       await life.settle();

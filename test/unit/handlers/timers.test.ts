@@ -78,6 +78,30 @@ describe("timers (A22')", () => {
     await life.stop();
   });
 
+  const each100 = Array.from({ length: 25 }, (_, n) => n * 100);
+  it.each<[string, Options, 'ok' | 'error', number[]]>([
+    ['an interval', { intervalMs: 1000 }, 'ok', [0, 1100, 2200]],
+    ['a sharp interval', { intervalMs: 1000, sharp: true }, 'ok', [0, 1000, 2000]],
+    ['an interval, cut short', { intervalMs: 1000 }, 'error', each100],
+    ['neither', {}, 'ok', each100],
+  ])('a call that has ended after its object had left the scope: %s', async (_what, options, end, expected) => {
+    const world = createWorld();
+    const { calls, register } = timer(world, { ...options, when: (o) => o.spec?.n !== 0 }, async (ctx) => {
+      await sleep(world.clock, 20);
+      if (end === 'error') ctx.signal.throwIfAborted();
+    });
+    put(world, 1);
+    const life = await world.start(register);
+    for (let n = 0; n < 25; n++) {
+      await world.clock.advance(10);
+      put(world, 0);
+      await world.clock.advance(90);
+      put(world, 1);
+    }
+    expect(calls).toEqual(expected);
+    await life.stop();
+  });
+
   it('idleMs: only when what they see has not changed for so long', async () => {
     const world = createWorld();
     const { calls, register } = timer(world, { intervalMs: 1000, idleMs: 500, field: 'spec.n' });

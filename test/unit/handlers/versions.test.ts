@@ -133,6 +133,46 @@ describe("views that are defined otherwise (A14')", () => {
     }
   });
 
+  it.each<[string, Partial<HandlerOptions<Thing>>, Partial<HandlerOptions<Thing>>]>([
+    ['a version of a field', { field: 'spec.a' }, { field: 'spec.a', version: '2' }],
+    ['a narrower field of another version', { field: 'spec' }, { field: 'spec.a', version: '2' }],
+    ['a version of the default view', { version: '1' }, { version: '2' }],
+    ['a part that was not there', { field: 'spec' }, { field: 'spec.c' }],
+  ])('%s: what is known to have changed is called', async (_what, before, after) => {
+    const { world, on, version } = setUp();
+    put(world, { a: 1 });
+    await version([on({ id: 'h', ...before })]);
+    put(world, { a: 2, c: 1 });
+    expect(await version([on({ id: 'h', ...after, onSchemaChange: 'adopt' })])).toHaveLength(1);
+  });
+
+  it('`old` and `diff` are by the present definition, if that can be told', async () => {
+    const rows: readonly (readonly [Partial<HandlerOptions<Thing>>, Partial<HandlerOptions<Thing>>, string])[] = [
+      [{ field: 'spec' }, { field: 'spec.a' }, '1 [""]'],
+      [{}, { field: 'spec.a' }, '1 [""]'],
+      [{ field: 'spec.a' }, { field: 'spec.a', version: '2' }, '1 [""]'],
+      [{ select: ({ spec }) => spec?.a }, { select: ({ spec }) => spec?.a, version: '2' }, '1 [""]'],
+      [{ field: 'spec.a' }, { field: 'spec' }, 'undefined [""]'],
+      [{ field: 'spec.b' }, { field: 'spec.a' }, 'undefined [""]'],
+      [{ select: ({ spec }) => spec?.a }, { field: 'spec.a' }, 'undefined [""]'],
+      [{ field: 'spec.a' }, {}, 'undefined [""]'],
+    ];
+    for (const [before, after, expected] of rows) {
+      const { world, on, version } = setUp();
+      put(world, { a: 1, b: 1 });
+      await version([on({ id: 'h', ...before })]);
+      put(world, { a: 2, b: 1 });
+      const told: string[] = [];
+      await version([
+        (controller) =>
+          controller.on('change', { id: 'h', ...after }, ({ old, diff }) => {
+            told.push(`${JSON.stringify(old)} ${JSON.stringify(diff.map(({ path }) => path))}`);
+          }),
+      ]);
+      expect(told, JSON.stringify([before, after])).toEqual([expected]);
+    }
+  });
+
   it('of a handler that has failed, or was interrupted, is called', async () => {
     const { world, version } = setUp();
     let calls = 0;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createController } from '../../../src/handlers/controller.ts';
 import { createStoreSource } from '../../../src/handlers/store-source.ts';
 import { resolveBackoff } from '../../../src/queue/backoff.ts';
-import { ValueError } from '../../../src/types/errors.ts';
+import { LimitExceededError, ValueError } from '../../../src/types/errors.ts';
 import type { Store } from '../../../src/types/store.ts';
 import { createWorld, type Thing } from './harness.ts';
 
@@ -15,6 +15,13 @@ const seams = { list: nothing, watch: nothing, get: nothing, compare: nothing };
 
 function controllerWith(options: object) {
   return createController<Thing>({ source: createWorld().source, ...options });
+}
+
+/** Small, and yet of more parts than anybody can look at. */
+function unfolding(): unknown {
+  let part: unknown = {};
+  for (let level = 0; level < 64; level++) part = [part, part];
+  return part;
 }
 
 const NO_NUMBERS: readonly unknown[] = ['5', null, {}, [], true, 5n, Symbol('five')];
@@ -147,6 +154,9 @@ describe('on refuses', () => {
     ['no call at a time', { concurrency: 0 }, RangeError],
     ['an id with half of a pair of surrogates', { id: 'a\ud83d' }, TypeError],
     ['an id that is a symbol', { id: Symbol('a') }, TypeError],
+    ['a version with half of a pair of surrogates', { version: 'a\ud83d' }, TypeError],
+    ['a field with half of a pair of surrogates', { field: 'spec.\udc00' }, TypeError],
+    ['a backoff that is a list', { backoff: [] }, TypeError],
   ])('%s', (_name, options, error) => {
     const controller = controllerWith({});
     expect(() => controller.on('change', wrong({ id: 'h', ...options }), nothing)).toThrow(error);
@@ -176,7 +186,7 @@ describe('on refuses', () => {
 
   it('what is no options, and what is no function', () => {
     const controller = controllerWith({});
-    for (const options of [undefined, null, 'h'])
+    for (const options of [undefined, null, 'h', []])
       expect(() => controller.on('change', wrong(options), nothing)).toThrow(TypeError);
     expect(() => controller.on('change', { id: 'h' }, wrong('deploy'))).toThrow(TypeError);
   });
@@ -192,6 +202,12 @@ describe('sub refuses', () => {
     ['retries as text', { retries: '3' }, TypeError],
     ['retries below 0', { retries: -1 }, RangeError],
     ['no options', undefined, TypeError],
+    ['a list of options', [], TypeError],
+    ['a field with half of a pair of surrogates', { field: 'spec.\udc00' }, TypeError],
+    ['args with half of a pair of surrogates', { args: { a: ['\ud83d'] } }, ValueError],
+    ['args that share a part without end', { args: unfolding() }, LimitExceededError],
+    ['args that are no data', { args: { a: 1n } }, ValueError],
+    ['a selection that is no data', { select: () => Number.NaN }, ValueError],
   ])('%s', async (_name, options, error) => {
     const world = createWorld();
     world.source.put('a', {});
@@ -199,6 +215,9 @@ describe('sub refuses', () => {
     const life = await world.start((controller) =>
       controller.on('change', { id: 'p' }, (ctx) => {
         expect(() => ctx.sub('s', wrong(options), nothing)).toThrow(error);
+        if (error !== TypeError) {
+          expect(() => ctx.sub('s', wrong(options), nothing)).toThrow('Cannot register sub-handler "s" of "p"');
+        }
         expect(() => ctx.sub('s', {}, wrong(undefined))).toThrow(TypeError);
         ctx.sub('s', {}, nothing);
         checked++;
@@ -251,6 +270,6 @@ describe('a backoff', () => {
       maxMs: 70,
       jitter: 0.2,
     });
-    for (const backoff of [null, 500, 'fast']) expect(() => resolveBackoff(wrong(backoff))).toThrow(TypeError);
+    for (const backoff of [null, 500, 'fast', []]) expect(() => resolveBackoff(wrong(backoff))).toThrow(TypeError);
   });
 });

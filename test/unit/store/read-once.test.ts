@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/open-store.ts';
 import { bytesCodec } from '../../../src/store/codecs.ts';
+import { ClosedError } from '../../../src/types/errors.ts';
 import type { Key } from '../../../src/types/revision.ts';
 import type { Store } from '../../../src/types/store.ts';
 import { openLeaseRig } from '../cache/lease-rig.ts';
@@ -188,6 +189,44 @@ describe.each(['embedded', 'replica'] as const)('each member is read once, %s', 
     }
   });
 });
+
+/** What reads a state that is there, or makes a view of it, may answer: nothing is left behind by that. */
+const READS = ['get', 'range', 'range: bounds', 'range: a point', 'prefix'];
+
+/** What goes on after the call, so that a part of a store that is closed must not have it. */
+const WATCHES = ['watch', 'watch: the range', 'observe', 'acquireLock', 'tryLock', 'campaign'];
+
+describe.each(['embedded', 'replica'] as const)('a member that closes the store while it is read, %s', (kind) => {
+  it.each([
+    ...CALLS.filter(([name]) => !READS.includes(name)).map((row) => ['the store', ...row] as const),
+    ...CALLS.filter(([name]) => WATCHES.includes(name)).map((row) => ['a part', ...row] as const),
+  ])('%s: %s', async (what, name, members, call) => {
+    for (const closing of Object.keys(members)) {
+      const store = await open(kind);
+      const called = what === 'the store' ? store : store.prefix('');
+      const options = { ...members, ...(name === 'watch' ? { identity: store.identity } : {}) };
+      const get = (): unknown => {
+        void called.close();
+        return (members as Readonly<Record<string, unknown>>)[closing];
+      };
+      Object.defineProperty(options, closing, { enumerable: true, get });
+      const answer = await Promise.resolve()
+        .then(() => call(called, bad(options)))
+        .catch((error: unknown) => error);
+      expect(await firstOf(answer), closing).toBeInstanceOf(ClosedError);
+      await store.close();
+    }
+  });
+});
+
+/** What a watch, or what else yields something, comes to. */
+async function firstOf(answer: unknown): Promise<unknown> {
+  const iterable = answer as Partial<AsyncIterable<unknown>> | undefined;
+  if (typeof iterable?.[Symbol.asyncIterator] !== 'function') return answer;
+  const { next } = bad(iterable[Symbol.asyncIterator]?.()) as AsyncIterator<unknown>;
+  const ended = next.call(iterable).catch((error: unknown) => error);
+  return Promise.race([ended, new Promise((resolve) => setImmediate(() => resolve('goes on')))]);
+}
 
 describe('openStore', () => {
   it('reads each option once, and those of limits and retention', async () => {

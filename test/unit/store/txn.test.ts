@@ -203,6 +203,27 @@ describe('operations', () => {
     expect(store.revision).toBe(2);
   });
 
+  it('R21: what is counted is what is run, also of an array that has another length each time', async () => {
+    const { store } = await openTestStore();
+    for (const name of ['then', 'else', 'compare'] as const) {
+      const one = name === 'compare' ? { key: 'n', target: 'version', result: '>', value: 0 } : put('n');
+      let asked = 0;
+      const growing = new Proxy<unknown[]>([], {
+        get: (list, member) => {
+          if (member === 'length') return asked++ === 0 ? 1 : 200;
+          if (member === Symbol.iterator) return () => Array(200).fill(one).values();
+          return typeof member === 'string' && /^[0-9]+$/.test(member) ? one : Reflect.get(list, member);
+        },
+      });
+      const request = {
+        ...(name === 'else' ? { compare: [{ key: 'n', target: 'version', result: '>', value: 0 }] } : {}),
+      };
+      const result = await store.txn({ ...request, [name]: growing } as never);
+      expect(result.responses.length, name).toBe(name === 'compare' ? 0 : 1);
+      await store.delete('n');
+    }
+  });
+
   it('C12: the engine takes a put and a delete of one key in one commit', async () => {
     const parts = new Parts();
     parts.commit(2, ['put', 'foo'], ['delete', 'foo']);

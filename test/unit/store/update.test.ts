@@ -257,6 +257,7 @@ describe('update', () => {
         return store.revision;
       },
       get: store.get.bind(store),
+      range: store.range.bind(store),
       txn: async (request: TxnRequest<number>) => {
         await store.put('n', 1);
         const result = await store.txn(request);
@@ -277,25 +278,30 @@ describe('update', () => {
     await expect(runUpdate(blinking, blind, options, isOpen, [])).rejects.toMatchObject(asItWas);
   });
 
-  it('a value that cannot be read any more is told, and is no conflict', async () => {
-    const store = await openStore<number>();
-    await store.putAll(['read', 'written'].map((key) => ({ key, value: 1 })));
-    const broken = {
-      get revision() {
-        return store.revision;
-      },
-      txn: store.txn.bind(store),
-      get: (key: string, options: { readonly revision?: number } = {}) => {
-        if (key === 'written' && options.revision !== undefined) throw new RangeError('no such value');
-        return store.get(key, options);
-      },
+  it('a ConflictError needs no value: a key that the codec cannot read any more is one, too', async () => {
+    const store = await openStore<string>();
+    const decode = (bytes: Uint8Array): string => {
+      const value: string = JSON.parse(new TextDecoder().decode(bytes));
+      if (value === 'bad') throw new RangeError('no such value');
+      return value;
     };
-    const blind = async (txn: UpdateTxn<number>) => {
-      txn.get('read');
-      txn.put('written', 2);
-      await store.put('written', 3);
-    };
-    await expect(runUpdate(broken, blind, { retries: 0 }, () => {}, [])).rejects.toThrow('no such value');
+    const encode = (value: string): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+    const decoding = store.prefix<string>('', { codec: { encode, decode } });
+    await store.putAll(['read', 'written', 'other'].map((key) => ({ key, value: '1' })));
+    for (const [name, isRead] of [
+      ['read', true],
+      ['written', false],
+    ] as const) {
+      const meddle = async (txn: UpdateTxn<string>) => {
+        txn.get('other');
+        if (isRead) txn.get(name);
+        txn.put(name, '2');
+        await store.put(name, 'bad');
+      };
+      const conflict = await decoding.update(meddle, { retries: 0 }).catch((error: unknown) => error);
+      expect(conflict).toBeInstanceOf(ConflictError);
+      expect(conflict).toMatchObject({ key: name, actualRevision: store.revision });
+    }
   });
 
   it('hands its signal on to the transaction', async () => {
@@ -307,6 +313,7 @@ describe('update', () => {
         return store.revision;
       },
       get: store.get.bind(store),
+      range: store.range.bind(store),
       txn: (request: TxnRequest<number>, options: SignalOptions = {}) => {
         seen.push(options.signal);
         return store.txn(request, options);

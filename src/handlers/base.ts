@@ -1,0 +1,65 @@
+import type { DocumentVersion } from './document-version.ts';
+import { valueAt } from './path.ts';
+import type { HandlerRecord } from './record.ts';
+import type { Handler } from './registry.ts';
+import { doneSchemaOf, readSchema } from './schema.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** What a handler saw at its last success, by its present definition. */
+export interface Base {
+  readonly value: unknown;
+  /** Nothing can be missing in it; what a default view leaves out cannot be told from what was not there. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The base of a handler in the form in which it looks at objects now; `undefined` if there is none, if it is lost (A6'), or
+ * if the view was defined otherwise and the base does not tell this one (A14').
+ *
+ * ```text
+ *   at its last success    now: default            field a.b                  select
+ *   default                the essence, reviewed   a.b of it, maybe in part   unknown
+ *   field a                unknown                 b of it                    unknown
+ *   field a.b              unknown                 it                         unknown
+ *   field c                unknown                 unknown                    unknown
+ *   select                 unknown                 unknown                    it
+ * ```
+ *
+ * A `version` says that the handler means something else; what it sees is made in the same way for all that is known.
+ */
+export function baseOf(
+  doc: DocumentVersion | undefined,
+  record: HandlerRecord | undefined,
+  handler: Handler,
+  snapshot: Snapshot,
+): Base | undefined {
+  const known = doc?.baseOf(record);
+  if (known === undefined || record === undefined) return undefined;
+  const schema = doneSchemaOf(record);
+  return schema === handler.schema ? whole(known.view) : translated(known.view, schema, handler, snapshot);
+}
+
+function translated(
+  view: unknown,
+  schema: string | undefined,
+  { path, select, schema: present }: Handler,
+  snapshot: Snapshot,
+): Base | undefined {
+  const before = readSchema(schema);
+  if (select !== undefined) return before.place === 'select' ? whole(view) : undefined;
+  if (path === undefined) {
+    if (before.place !== 'default') return undefined;
+    if (before.essence === readSchema(present).essence) return whole(view);
+    const reviewed = snapshot.review(view);
+    return reviewed === undefined ? undefined : whole(reviewed.value);
+  }
+  if (before.place === 'select') return undefined;
+  if (before.place === 'default') return { value: valueAt(view, path), isWhole: false };
+  const outer = before.place;
+  if (outer.length > path.length || outer.some((key, index) => key !== path[index])) return undefined;
+  return whole(valueAt(view, path.slice(outer.length)));
+}
+
+function whole(value: unknown): Base {
+  return { value, isWhole: true };
+}

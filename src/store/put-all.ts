@@ -1,0 +1,34 @@
+import type { PutAllResult, PutEntry } from '../types/requests.ts';
+import type { Key } from '../types/revision.ts';
+import type { TxnResult } from '../types/txn.ts';
+import { checkMembers, ENTRY_NAMES } from './checks.ts';
+import { checkDuplicates } from './duplicates.ts';
+import type { Mvcc } from './mvcc.ts';
+import { preparePut } from './prepare-put.ts';
+import type { PreparedTxn } from './prepared.ts';
+import { checkTxnBytes } from './size-checks.ts';
+
+/** The transaction of a `putAll`; `limits.txnOperations` does not hold for it. Throws as `prepareTxn` does. */
+export function preparePutAll<V, K extends Key>(
+  mvcc: Mvcc<V, K>,
+  entries: readonly PutEntry<V, K>[],
+  txnBytes: number,
+  action: string,
+): PreparedTxn {
+  if (!Array.isArray(entries)) throw new TypeError(`Cannot ${action}: the entries are not an array`);
+  const then = Array.from(entries, (entry: PutEntry<V, K>) => {
+    checkMembers(entry, ENTRY_NAMES, action, 'an entry is not an object', 'member of an entry');
+    return preparePut(mvcc, entry.key, entry.value, entry, action);
+  });
+  const txn: PreparedTxn = { compare: [], then, else: [] };
+  checkDuplicates(txn, mvcc.keys, action);
+  checkTxnBytes(mvcc, txn, txnBytes, action);
+  return txn;
+}
+
+/** What a `putAll` says of the answer to its transaction: `leases` only where any put makes one. */
+export function putAllResult({ then }: PreparedTxn, { revision, responses }: TxnResult<unknown, Key>): PutAllResult {
+  const hasOwn = then.some((one) => one.type === 'put' && one.lease.type === 'own');
+  if (!hasOwn) return { revision };
+  return { revision, leases: responses.map((one) => (one.type === 'put' ? one.lease : undefined)) };
+}
