@@ -1,17 +1,16 @@
 // @ts-check
 // `npm run check`: the package as those see it who install it, publish it or read it. Everything that needs no look at what
 // it does; `npm test` has the quick half of it, the suite `tidy`.
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from './build.mjs';
+import { installTools, run, tool } from './check-tools.mjs';
 import { contentsProblem, measureEntries, sizeProblem } from './package-size.mjs';
 import { findPrograms } from './runtimes.mjs';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const folder = join(root, 'test/check');
 
 const HELP = `npm run check -- [CHECK...] [--json]
 
@@ -83,63 +82,6 @@ async function publishToNobody() {
  */
 function node(script, ...args) {
   return run(process.execPath, [join(root, 'node_modules', script), ...args]);
-}
-
-/**
- * @param {string} script
- * @param {readonly string[]} args
- */
-function tool(script, ...args) {
-  return run(process.execPath, [join(folder, 'node_modules', script), ...args]);
-}
-
-/**
- * Runs a program at the root; resolves with what it printed where it failed.
- *
- * @param {string} command
- * @param {readonly string[]} args
- * @param {NodeJS.ProcessEnv} [env]
- * @returns {Promise<string | undefined>}
- */
-function run(command, args, env = {}) {
-  const child = spawn(command, [...args], {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-    });
-  }
-  return new Promise((resolve) => {
-    child.on('error', (error) => resolve(`Cannot run ${command}: ${error.message}`));
-    child.on('close', (code, signal) =>
-      resolve(code === 0 ? undefined : `${output.trim()}\n(ended with ${code ?? signal})`),
-    );
-  });
-}
-
-/** `npm ci` beside the manifest, where a tool is not there in the version of the manifest. */
-async function installTools() {
-  const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
-  for (const [name, wanted] of Object.entries(dependencies)) {
-    if ((await versionOf(name)) === wanted) continue;
-    console.error('Installing the tools of this command (test/check)');
-    const problem = await run('npm', ['ci', '--prefix', folder, '--no-audit', '--no-fund', '--ignore-scripts']);
-    if (problem !== undefined) throw new Error(`Cannot install the tools: ${problem}`);
-    return;
-  }
-}
-
-/** @param {string} name */
-async function versionOf(name) {
-  try {
-    return JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
-  } catch {
-    return undefined;
-  }
 }
 
 /** @param {readonly string[]} args */

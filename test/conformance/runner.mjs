@@ -6,13 +6,13 @@
 // The package is packed, and for each runtime installed into an empty folder, as a user would get it; the suite is bundled
 // beside it with the package left external, so that each runtime resolves `plimsoll` through the exports map itself. What
 // resolves nothing gets it by esbuild, with the condition of that runtime: see workerd.mjs, edge.mjs, chromium.mjs.
-import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../../tools/build.mjs';
+import { outputOf } from '../../tools/child-output.mjs';
 import { makeProject, packPackage } from '../../tools/packed-project.mjs';
 import { bundle } from './bundle.mjs';
 import { makePage, makePolicy, makeWebWorker } from './chromium.mjs';
@@ -74,34 +74,15 @@ const MAKE = {
  * @param {string} program
  * @returns {Promise<Result>}
  */
-function runSuite(command, run, folder, program) {
-  const env = { ...process.env, ...run.env, DENO_DIR: join(folder, '.deno') };
-  const child = spawn(command, [...run.args, program], {
-    cwd: folder,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-    });
-  }
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => child.kill('SIGKILL'), RUN_MS_MAX);
-    child.on('error', (error) => {
-      output += String(error);
-    });
-    child.on('close', (code, signal) => {
-      clearTimeout(timer);
-      resolve(readResult(output, code ?? signal));
-    });
-  });
+async function runSuite(command, run, folder, program) {
+  const env = { ...run.env, DENO_DIR: join(folder, '.deno') };
+  const { output, end } = await outputOf(command, [...run.args, program], { cwd: folder, env, msMax: RUN_MS_MAX });
+  return readResult(output, end);
 }
 
 /**
  * @param {string} output
- * @param {number | string | null} end
+ * @param {number | string} end
  * @returns {Result}
  */
 export function readResult(output, end) {

@@ -1,0 +1,37 @@
+// @ts-check
+// What a program says, and how it ends.
+import { spawn } from 'node:child_process';
+
+/**
+ * Runs a program without input. `end`: its exit code, the signal that ended it, or why it could not begin; never rejects.
+ *
+ * @param {string} command
+ * @param {readonly string[]} args
+ * @param {{ cwd: string, env?: NodeJS.ProcessEnv, msMax?: number }} options env: beside that of this process; msMax: killed after that
+ * @returns {Promise<{ output: string, end: number | string }>}
+ */
+export function outputOf(command, args, { cwd, env = {}, msMax }) {
+  const child = spawn(command, [...args], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  const timer = msMax === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), msMax);
+  return new Promise((resolve) => {
+    /** @type {string | undefined} */
+    let problem;
+    child.on('error', (error) => {
+      problem = `Cannot run ${command}: ${error.message}`;
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      resolve({ output, end: problem ?? code ?? signal ?? 'nothing' });
+    });
+  });
+}
