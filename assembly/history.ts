@@ -10,7 +10,7 @@ import {
   setHeadWord,
   setOlderVector,
 } from './keys';
-import { allocate, classBytes, classOf, release } from './slab';
+import { allocate, classBytes, classOf, isTight, release } from './slab';
 import { Status } from './status';
 import { commitOf, isVersionOf, LOW_BITS, TOP_BIT } from './versions';
 
@@ -143,18 +143,28 @@ export function newestAt(keyId: u32, revision: f64): i32 {
 
 /** Makes sure that one more version can be pushed. False: memory is out. */
 export function roomInHistory(keyId: u32): bool {
-  if (isNoVersion(headWord(keyId))) return true;
+  // Tight: the block of a smaller vector could be one that is set aside.
+  if (blockForHistory(keyId, !isTight()) == 0) return true;
+  const vector = olderVector(keyId);
+  return moveVector(keyId, vector, vector == 0 ? 0 : load<u32>(vector, COUNT));
+}
+
+/**
+ * Makes room for one more version where that takes no memory: 0. Else the size of the block that it takes. `shrinks`: a
+ * vector that is nearly empty moves to a smaller block; without memory for that it stays where it is.
+ */
+export function blockForHistory(keyId: u32, shrinks: bool): usize {
+  if (isNoVersion(headWord(keyId))) return 0;
   const vector = trim(keyId);
-  if (vector == 0) return moveVector(keyId, 0, 0);
+  if (vector == 0) return grownBytes(0);
   const start = startOf(vector);
   const count = load<u32>(vector, COUNT);
   const room = roomOfClass(vectorClass(vector));
-  // Without memory for the smaller block it stays where it is.
-  if (room >= SHRINK_ROOM_MIN && count * SHRINK_FACTOR < room && moveVector(keyId, vector, count)) return true;
-  if (start + count < room) return true;
-  if (start <= count >> 1) return moveVector(keyId, vector, count);
+  if (shrinks && room >= SHRINK_ROOM_MIN && count * SHRINK_FACTOR < room && moveVector(keyId, vector, count)) return 0;
+  if (start + count < room) return 0;
+  if (start <= count >> 1) return grownBytes(count);
   slideBack(vector);
-  return true;
+  return 0;
 }
 
 /** Adds the newest version of a key. Needs `roomInHistory`. */

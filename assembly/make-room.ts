@@ -1,4 +1,4 @@
-import { grownBytes, roomInHistory } from './history';
+import { blockForHistory, grownBytes } from './history';
 import { pagesForKey } from './key-index';
 import { isKey, roomForKeys } from './keys';
 import { roomForPages } from './pages';
@@ -10,8 +10,8 @@ import { Status } from './status';
 import { roomForVersions } from './versions';
 
 /**
- * The narrow way to reserve, at the memory limit: instead of a bound on fresh memory, every key that is there gets the very
- * room that its next version needs, and every other block that the commit might need is allocated once and put back. This
+ * The narrow way to reserve, at the memory limit: instead of a bound on fresh memory, every block that the commit might need, the
+ * very one that the next version of each key takes among them, is allocated once and put back. This
  * is what makes deletes and compaction help a full store: their blocks are in free lists, out of reach of a bound.
  *
  * ```text
@@ -24,14 +24,14 @@ import { roomForVersions } from './versions';
  * not turn large free blocks into runs.
  */
 
-/** Blocks set aside so far, linked through their first words; the second word is the size asked for. */
+/** Blocks set aside so far, linked through their first words; the second word is the size asked for. None between calls. */
 let held: usize = 0;
 
 /**
  * Room for one version of each of `known` keys, all different, whose ids lie in the output region, and of each of `newKeys`
  * (if it is one, of that at `key`), without far numbers; and for `ahead` deletes of any keys whose history is compacted. So what a full store gets back of two
  * deleted keys is room for the next delete, and it can be emptied. Ok, or Full: what was claimed on the way stays free for
- * later, and some keys have their room.
+ * later, but no key has got a block, which might be the one that the next delete of another key was promised.
  */
 export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u32, ahead: u32): Status {
   if (known > OUTPUT_WORDS || newKeys > OUTPUT_WORDS || ahead > OUTPUT_WORDS) return Status.Full;
@@ -44,9 +44,8 @@ export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u3
     leaves = pages;
   }
   const cells = pagesAhead(events);
-  held = 0;
   const isRoom =
-    roomInHistories(known) &&
+    holdForHistories(known) &&
     roomForVersions(events) &&
     roomForKeys(newKeys) &&
     roomForCells(cells) &&
@@ -59,15 +58,17 @@ export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u3
     held = load<usize>(block);
     release(block, load<usize>(block, 4));
   }
-  if (isRoom) return Status.Ok;
-  setTight(false);
-  return Status.Full;
+  setTight(isRoom);
+  return isRoom ? Status.Ok : Status.Full;
 }
 
-function roomInHistories(known: u32): bool {
+function holdForHistories(known: u32): bool {
   for (let index: u32 = 0; index < known; index++) {
     const keyId = load<i32>(outputPointer() + ((<usize>index) << 2));
-    if (!isKey(keyId) || !roomInHistory(<u32>keyId)) return false;
+    if (!isKey(keyId)) return false;
+    // Smaller now or not at all: later that could take a block that is set aside for another request.
+    const bytes = blockForHistory(<u32>keyId, true);
+    if (!hold(bytes, <u32>(bytes > 0))) return false;
   }
   return true;
 }

@@ -104,6 +104,10 @@ export function setTight(isTight: bool): void {
   tight = isTight;
 }
 
+export function isTight(): bool {
+  return tight;
+}
+
 /** First block of a free list, for `verify`. */
 export function firstFree(sizeClass: u32): usize {
   return load<usize>(lists + ((<usize>sizeClass) << 2));

@@ -6,6 +6,7 @@ import { shown } from '../types/shown.ts';
 import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
 import { checkChoice, checkFlag, checkMembers, LEASE_NAMES, RANGE_NAMES, SELECTION_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
+import { elementsOf, lengthOf } from './list.ts';
 import type { Mvcc } from './mvcc.ts';
 import { checkValue, preparePut } from './prepare-put.ts';
 import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
@@ -52,11 +53,11 @@ function prepareLevel<V, K extends Key>(
 ): PreparedTxn {
   checkMembers(request, names, ACTION, 'the request is not an object', 'member');
   const { compare = [], then = [], else: otherwise = [] } = request;
-  for (const [name, list] of Object.entries({ compare, then, else: otherwise })) {
-    if (!Array.isArray(list)) throw new TypeError(`Cannot ${ACTION}: ${name} is not an array`);
-  }
-  // What is counted is what is run: an array may have another length for who asks again.
-  const lengths = { compare: compare.length, then: then.length, else: otherwise.length };
+  const lengths = {
+    compare: lengthOf(compare, 'compare is', ACTION),
+    then: lengthOf(then, 'then is', ACTION),
+    else: lengthOf(otherwise, 'else is', ACTION),
+  };
   const size = Math.max(lengths.compare, lengths.then, lengths.else);
   if (size > budget) {
     const actual = operationsMax - budget + size;
@@ -64,15 +65,10 @@ function prepareLevel<V, K extends Key>(
   }
   const operation = (one: Operation<V, K>) => prepareOperation(mvcc, one, budget - size, operationsMax);
   return {
-    compare: elements(compare, lengths.compare).map((one) => prepareCompare(mvcc, one)),
-    then: elements(then, lengths.then).map(operation),
-    else: elements(otherwise, lengths.else).map(operation),
+    compare: elementsOf(compare, lengths.compare).map((one) => prepareCompare(mvcc, one)),
+    then: elementsOf(then, lengths.then).map(operation),
+    else: elementsOf(otherwise, lengths.else).map(operation),
   };
-}
-
-/** Holes as well, and no iterator that somebody has given the list. */
-function elements<T>(list: readonly T[], length: number): readonly T[] {
-  return Array.from({ length }, (_, place) => list[place] as T);
 }
 
 function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, K>): PreparedCompare {

@@ -3,6 +3,7 @@ import type { Key } from '../types/revision.ts';
 import type { TxnResult } from '../types/txn.ts';
 import { checkMembers, ENTRY_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
+import { elementsOf, lengthOf } from './list.ts';
 import type { Mvcc } from './mvcc.ts';
 import { preparePut } from './prepare-put.ts';
 import type { PreparedTxn } from './prepared.ts';
@@ -15,8 +16,7 @@ export function preparePutAll<V, K extends Key>(
   txnBytes: number,
   action: string,
 ): PreparedTxn {
-  if (!Array.isArray(entries)) throw new TypeError(`Cannot ${action}: the entries are not an array`);
-  const then = Array.from(entries, (entry: PutEntry<V, K>) => {
+  const then = elementsOf(entries, lengthOf(entries, 'the entries are', action)).map((entry) => {
     checkMembers(entry, ENTRY_NAMES, action, 'an entry is not an object', 'member of an entry');
     return preparePut(mvcc, entry.key, entry.value, entry, action);
   });

@@ -12,6 +12,11 @@ import { Window } from './window.ts';
  * be emptied (M37).
  */
 const DELETES_AHEAD = 7;
+/**
+ * Deletes of one commit leave room for one more: their tombstones stay until another revision follows, so a commit that used
+ * all there is could be the last one. A single delete may use what it finds, since the one before it goes then.
+ */
+const DELETES_AHEAD_OF_SEVERAL = 1;
 /** From this distance on the core keeps a number in a block of its own, which `reserveExact` has no room for. */
 const FAR = 2 ** 32 - 2;
 
@@ -286,7 +291,7 @@ export class VersionedState {
 
   #reserve(commit: Commit, action: string): void {
     const { changes } = commit;
-    let deletesAhead = 0;
+    let deletesAhead = changes.length > 1 ? DELETES_AHEAD_OF_SEVERAL : 0;
     let newKeys = 0;
     let newKeyBytes = 0;
     let longestKeyBytes = 0;

@@ -148,6 +148,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       const expected = checkExpect(options.expect, action);
       signal?.throwIfAborted();
       const put = preparePut(this.#mvcc, key, value, options, action);
+      this.#checkPart(action);
       return this.#engine.put(this.#mvcc, put, expected, { action, signal });
     } finally {
       this.#engine.endWrite();
@@ -161,6 +162,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       const signal = checkOptions(options, SIGNAL_NAMES, action);
       signal?.throwIfAborted();
       const txn = preparePutAll(this.#mvcc, entries, this.#engine.limits.txnBytes, action);
+      this.#checkPart(action);
       const answer = this.#engine.txn(this.#mvcc, txn, { action, signal });
       return answer instanceof Promise ? answer.then((one) => putAllResult(txn, one)) : putAllResult(txn, answer);
     } finally {
@@ -178,6 +180,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       signal?.throwIfAborted();
       const resolved = this.#mvcc.resolve(deleteRange(target, expected !== undefined, action), action);
       const request = { type: 'delete', range: resolved, prevKv: checkFlag('prevKv', prevKv, action) } as const;
+      this.#checkPart(action);
       return this.#engine.delete(this.#mvcc, request, expected, { action, signal });
     } finally {
       this.#engine.endWrite();
@@ -192,6 +195,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       signal?.throwIfAborted();
       const prepared = prepareTxn(this.#mvcc, request, this.#engine.limits.txnOperations);
       checkTxnBytes(this.#mvcc, prepared, this.#engine.limits.txnBytes, action);
+      this.#checkPart(action);
       return this.#engine.txn(this.#mvcc, prepared, { action, signal });
     } finally {
       this.#engine.endWrite();

@@ -18,6 +18,14 @@ export const STORE_FAULTS: readonly Fault[] = [
     tests: ['test/unit/store/read-once.test.ts'],
   },
   {
+    id: 'last-deletes-of-a-full-store',
+    file: 'src/store/state.ts',
+    find: 'let deletesAhead = changes.length > 1 ? DELETES_AHEAD_OF_SEVERAL : 0;',
+    replace: 'let deletesAhead = 0;',
+    why: 'M37: a commit of deletes that uses all the room there is was the last one: nothing could be deleted after it',
+    tests: ['test/property/full-store.test.ts'],
+  },
+  {
     id: 'put-creates-anew',
     file: 'src/store/commit.ts',
     find: 'previous === undefined ? revision : previous.createRevision',

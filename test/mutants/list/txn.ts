@@ -11,7 +11,7 @@ export const TXN_FAULTS: readonly Fault[] = [
   },
   {
     id: 'txn-length-asked-again',
-    file: 'src/store/prepare-txn.ts',
+    file: 'src/store/list.ts',
     find: 'Array.from({ length }, (_, place) => list[place] as T)',
     replace: 'Array.from(list).slice(0, length * 1000)',
     why: 'R21: a list that has another length when it is read again runs more operations than may be',

@@ -224,6 +224,24 @@ describe('operations', () => {
     }
   });
 
+  it.each([Number.NaN, 1.5, -1, 'x', undefined, { valueOf: () => 1 }, 10n, Symbol('n')])(
+    'R21: a list that says that it is %s long is refused',
+    async (length) => {
+      const { store } = await openTestStore();
+      const odd = new Proxy<unknown[]>([], {
+        get: (list, member) => (member === 'length' ? length : Reflect.get(list, member)),
+      });
+      for (const name of ['then', 'else', 'compare']) {
+        const message = `Cannot run a transaction: ${name} is of a length that is no whole number`;
+        await expect(store.txn({ [name]: odd } as never)).rejects.toThrow(message);
+        await expect(store.txn({ then: [{ type: 'txn', [name]: odd } as never] })).rejects.toThrow(message);
+      }
+      const message = 'Cannot put keys: the entries are of a length that is no whole number';
+      await expect(store.putAll(odd as never)).rejects.toThrow(message);
+      expect(store.revision).toBe(1);
+    },
+  );
+
   it('C12: the engine takes a put and a delete of one key in one commit', async () => {
     const parts = new Parts();
     parts.commit(2, ['put', 'foo'], ['delete', 'foo']);

@@ -1,0 +1,17 @@
+/** How long a list is that somebody has given. Throws TypeError for what is no array, and for one that does not say. */
+export function lengthOf(list: unknown, what: string, action: string): number {
+  if (!Array.isArray(list)) throw new TypeError(`Cannot ${action}: ${what} not an array`);
+  const { length }: { readonly length: unknown } = list;
+  if (typeof length !== 'number' || !(Number.isSafeInteger(length) && length >= 0)) {
+    throw new TypeError(`Cannot ${action}: ${what} of a length that is no whole number`);
+  }
+  return length;
+}
+
+/**
+ * The elements of a list, holes as well, up to a length that was asked for once: what is counted is what is run, and no
+ * iterator that somebody has given the list.
+ */
+export function elementsOf<T>(list: readonly T[], length: number): readonly T[] {
+  return Array.from({ length }, (_, place) => list[place] as T);
+}
