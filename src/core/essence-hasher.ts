@@ -34,6 +34,11 @@ export interface EssenceHasher {
    * digest for one object (E15). The functions among the rules are told by `version` alone.
    */
   readonly schemaId: string;
+  /**
+   * Whether the essence of a value like this one has all that may be at a place, keys from the root: no rule is about it, or
+   * about anything below it.
+   */
+  isWholeAt(value: unknown, path: readonly string[]): boolean;
   /** Whether digests depend on more than the essence, by `alsoCompare`. */
   readonly alsoCompares: boolean;
 }
@@ -79,6 +84,10 @@ class ChoosingHasher implements EssenceHasher {
     // Not before: what is no JSON has been refused.
     if (this.#matches?.isOver === false) this.#matches.look(value);
     return digest;
+  }
+
+  isWholeAt(value: unknown, path: readonly string[]): boolean {
+    return (this.#kinds.find(value) ?? this.#general).isWholeAt(value, path);
   }
 
   canonicalize(valueOrJsonBytes: unknown): string {

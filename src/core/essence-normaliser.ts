@@ -27,6 +27,11 @@ export class Normaliser {
     this.#alwaysChecks = alwaysChecks;
   }
 
+  /** Whether there is nothing that it does. */
+  get isIdle(): boolean {
+    return this.#functions.length === 0;
+  }
+
   /**
    * The canonical text of the object normalised. Throws what the functions throw, what `canonicalJson` does of their
    * result, and `ValueError` with the place where the second result is another one.

@@ -4,7 +4,7 @@ import type { DigestScheme } from './digest-scheme.ts';
 import { EssenceCore } from './essence-core.ts';
 import { Normaliser } from './essence-normaliser.ts';
 import type { CheckedOptions, CheckedRules } from './essence-options.ts';
-import { compileRules, type EssenceRules } from './essence-rules.ts';
+import { compileRules, type EssenceRules, isUntouched } from './essence-rules.ts';
 import { schemaText } from './essence-schema.ts';
 
 /**
@@ -80,6 +80,10 @@ export class RuleSet {
       return length === undefined ? this.#reparse(valueOrJsonBytes.length, action) : this.#core.text(length);
     }
     return canonicalJson(valueOrJsonBytes, this.#rules, action);
+  }
+
+  isWholeAt(_value: unknown, path: readonly string[]): boolean {
+    return this.#normaliser.isIdle && isUntouched(this.#rules, path);
   }
 
   /** What is hashed on the slow way. */

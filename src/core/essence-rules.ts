@@ -115,6 +115,19 @@ export function isRemovedPrefix({ prefixes, domains }: EssenceRules, prefix: str
   return false;
 }
 
+/** Whether no rule is about what is at a place, keys from the root, or about anything below it. */
+export function isUntouched({ root, nullIsAbsent }: EssenceRules, path: readonly string[]): boolean {
+  let node = root;
+  for (const key of path) {
+    if (node === undefined) break;
+    // A key may be the index of an element, and what stands in another order has other indexes.
+    const isOdd = node.excluded || node.role !== 'none' || node.list !== undefined || node.any !== undefined;
+    if (isOdd) return false;
+    node = node.names.get(key);
+  }
+  return node === undefined && !nullIsAbsent;
+}
+
 /**
  * Compiles the rules.
  *

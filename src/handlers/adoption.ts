@@ -82,7 +82,7 @@ function isSameInput(
   const adopts = handler.onSchemaChange === 'adopt';
   // Another function may select something else from what is the same object.
   const old = handler.select === undefined ? baseOf(doc, record, handler, snapshot) : undefined;
-  if (old === undefined || (!old.isWhole && old.value === undefined && view.value !== undefined)) return adopts;
+  if (old === undefined) return adopts;
   if (digestOfView(old.value) !== digestOfView(view.value)) return false;
   // What is seen is the same; what the handler makes of it is not, where it says so.
   return readSchema(record.schema).version === handler.version || adopts;

@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts';
 /** What a handler saw at its last success, by its present definition. */
 export interface Base {
   readonly value: unknown;
-  /** Nothing can be missing in it; what a default view leaves out cannot be told from what was not there. */
+  /** Nothing can be missing in it. What other rules of the essence left out cannot be told from what was not there. */
   readonly isWhole: boolean;
 }
 
@@ -17,12 +17,12 @@ export interface Base {
  * if the view was defined otherwise and the base does not tell this one (A14').
  *
  * ```text
- *   at its last success    now: default            field a.b                  select
- *   default                the essence, reviewed   a.b of it, maybe in part   unknown
- *   field a                unknown                 b of it                    unknown
- *   field a.b              unknown                 it                         unknown
- *   field c                unknown                 unknown                    unknown
- *   select                 unknown                 unknown                    it
+ *   at its last success    now: default            field a.b                        select
+ *   default                the essence, reviewed   a.b of it, if no rule is about it   unknown
+ *   field a                unknown                 b of it                          unknown
+ *   field a.b              unknown                 it                               unknown
+ *   field c                unknown                 unknown                          unknown
+ *   select                 unknown                 unknown                          it
  * ```
  *
  * A `version` says that the handler means something else; what it sees is made in the same way for all that is known.
@@ -51,10 +51,13 @@ function translated(
     if (before.place !== 'default') return undefined;
     if (before.essence === readSchema(present).essence) return whole(view);
     const reviewed = snapshot.review(view);
-    return reviewed === undefined ? undefined : whole(reviewed.value);
+    return reviewed && { value: reviewed.value, isWhole: false };
   }
   if (before.place === 'select') return undefined;
-  if (before.place === 'default') return { value: valueAt(view, path), isWhole: false };
+  if (before.place === 'default') {
+    const part = snapshot.partOf(view, before.essence, path);
+    return part && whole(part.value);
+  }
   const outer = before.place;
   if (outer.length > path.length || outer.some((key, index) => key !== path[index])) return undefined;
   return whole(valueAt(view, path.slice(outer.length)));

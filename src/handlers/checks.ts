@@ -161,8 +161,8 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (recordTtlMs !== undefined && !(typeof recordTtlMs === 'number' && recordTtlMs >= 0)) {
     throw wrongNumber(action, 'recordTtlMs', recordTtlMs, 'at least 0');
   }
-  if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
-    throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
+  if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '' || !finalizer.isWellFormed())) {
+    throw new TypeError(`Cannot ${action}: finalizer must be a string with content, and without a lone surrogate`);
   }
   for (const [name, value] of Object.entries({ drainMs, cleanupMs })) {
     if (value !== undefined && !(typeof value === 'number' && value >= 0)) {

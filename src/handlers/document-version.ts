@@ -1,6 +1,6 @@
 import type { Claims, Opening, Success } from './document-step.ts';
 import { planTable } from './plan-table.ts';
-import { isPlannedOtherwise, isSamePlan, retiringRecord } from './planned-record.ts';
+import { isDefinedOtherwise, isPlannedOtherwise, isSamePlan, retiringRecord } from './planned-record.ts';
 import {
   type Attempt,
   type HandlerRecord,
@@ -10,7 +10,7 @@ import {
   recordWith,
 } from './record.ts';
 import { handlerIdOf, subRecordId } from './record-id.ts';
-import { freshAttempt, openedRecord, redone } from './record-step.ts';
+import { freshAttempt, openedRecord, redone, seenOtherwise } from './record-step.ts';
 import {
   type Base,
   basesWith,
@@ -95,7 +95,9 @@ export class DocumentVersion implements Tables {
    */
   openAttempt(id: string, digest: string, opening: Opening = {}): DocumentVersion {
     const tick = this.#tick + 1;
-    return this.#set(tick, id, openedRecord(this.record(id), digest, tick, opening));
+    const known = this.record(id);
+    const next = this.#set(tick, id, openedRecord(known, digest, tick, opening));
+    return known?.plan === undefined || known.schema === opening.schema ? next : next.#with(tick, next.#otherwise(id));
   }
 
   /** No record of anything. */
@@ -178,6 +180,11 @@ export class DocumentVersion implements Tables {
     return this.#set(tick, id, recordWith(before, before.attempt, before.done, tick, episode));
   }
 
+  /** Of the subs below: what they see is defined otherwise from now on, so that what they have succeeded on was something else. */
+  #otherwise(parentId: string): [string, HandlerRecord][] {
+    return this.#below(parentId).map(([id, record]) => [id, seenOtherwise(record)]);
+  }
+
   /**
    * Makes a plan the parent's own. Subs that stay keep their records, new ones stand in line from this tick on: from 0,
    * plans with ever new ids would starve the old ones (A5'). Subs that left lose their records; but if the parent has a
@@ -203,12 +210,16 @@ export class DocumentVersion implements Tables {
         changes.push([id, { attempt: null, done: null, at: tick, episode: 0 }]);
         continue;
       }
-      if (known.plan !== undefined) before ??= new Map((parent.plan ?? []).map((planned) => [planned.id, planned]));
-      const isOther = isPlannedOtherwise(known, before?.get(entry.id), entry);
-      if (!isOther && known.retirement === undefined) continue;
-      const { retirement, ...record } = known;
+      if (!isSame) before ??= new Map((parent.plan ?? []).map((planned) => [planned.id, planned]));
+      const was = before?.get(entry.id);
+      const isOther = isPlannedOtherwise(known, was, entry);
+      const seesOther = isDefinedOtherwise(was, entry);
+      if (seesOther) changes.push(...this.#otherwise(id));
+      if (!isOther && !seesOther && known.retirement === undefined) continue;
+      const { retirement, ...rest } = known;
+      const record = seesOther || retirement !== undefined ? seenOtherwise(rest) : rest;
       if (isOther) changes.push([id, { ...record, attempt: null }]);
-      else if (retirement?.episode === 0) changes.push([id, record]);
+      else if (retirement === undefined || retirement.episode === 0) changes.push([id, record]);
       else changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
     }
     if (!isSame) {
@@ -281,7 +292,9 @@ export class DocumentVersion implements Tables {
   /** Notes a success that `old` may refer to from now on, with its view. */
   markDone(id: string, digest: string, view: unknown): DocumentVersion {
     const before = this.record(id);
-    if (before === undefined || (before.done === digest && before.doneSchema === undefined)) return this;
+    if (before === undefined) return this;
+    const isKnown = view === undefined || this.baseOf(before) !== undefined;
+    if (before.done === digest && before.doneSchema === undefined && isKnown) return this;
     const done = recordWith(redone(before), before.attempt, digest, before.at, before.episode);
     return this.#set(this.#tick, id, done, view);
   }
@@ -345,7 +358,7 @@ export class DocumentVersion implements Tables {
     const known = this.#records.get(id);
     let bases = this.#bases;
     let retiring = this.#retiring;
-    if (movesTables(known, record)) {
+    if (view !== undefined || movesTables(known, record)) {
       bases = basesWithOne(this.#bases, known, record, view);
       retiring = retiringWithOne(this.#retiring, id, known, record);
     }

@@ -82,11 +82,12 @@ export function isFilteredStep(handler: Handler, doc: DocumentVersion, snapshot:
   // What was begun for this view goes on, whatever has made it the view: a failed call, for one, that noted so in it.
   if (record?.attempt?.state === 'open' && record.attempt.digest === view.digest) return false;
   const done = record?.done ?? null;
-  const opened = record?.attempt?.digest ?? done;
+  const { digest: opened = done, state = 'ok' } = record?.attempt ?? {};
   const base = baseOf(doc, record, handler, snapshot);
   const handled: Handled = {
     base: done === null ? undefined : base?.isWhole === true ? base : 'unknown',
-    isBetween: opened !== done && opened !== view.digest,
+    // An attempt on what it has succeeded on, that has not succeeded, was opened after one on something else.
+    isBetween: (opened !== done || state !== 'ok') && opened !== view.digest,
   };
   return !snapshot.isChangeFor(handler, handled, view);
 }
@@ -98,7 +99,9 @@ export function oldOf(
   { entry, handler }: Job,
   snapshot: Snapshot,
 ): unknown {
-  return entry === undefined ? baseOf(doc, record, handler, snapshot)?.value : doc?.baseOf(record)?.view;
+  if (entry !== undefined) return record?.doneSchema === undefined ? doc?.baseOf(record)?.view : undefined;
+  const base = baseOf(doc, record, handler, snapshot);
+  return base?.isWhole === true ? base.value : undefined;
 }
 
 /** Whether a job found on one state is the same job on another: same scope, same digest, same plan (A10'). */

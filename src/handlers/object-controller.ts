@@ -40,7 +40,7 @@ import { runTurn } from './run-turn.ts';
 import type { Snapshot } from './snapshot.ts';
 import { checkApart } from './store-progress.ts';
 import { Sweeper } from './sweeper.ts';
-import { defaultViewBy, essenceIdOf, reviewBy } from './view.ts';
+import { defaultViewBy, essenceIdOf, isWholeAtBy, reviewBy } from './view.ts';
 
 const WEEK_MS = 604_800_000;
 
@@ -85,13 +85,16 @@ export class ObjectController<T> {
     const canHold = source.hasFinalizers === true && source.patch !== undefined;
     const defaultBackoff = resolveBackoff(options.backoff);
     this.#registry = new Registry(defaultBackoff, canHold, essenceIdOf(options.essence));
+    // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
+    const view = options.view as ((object: unknown) => unknown) | undefined;
     this.#table = new ObjectTable(
       (a, b) => source.compare(a, b),
       {
         process,
-        // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
-        defaultView: defaultViewBy(options.view as ((object: unknown) => unknown) | undefined, options.essence),
+        defaultView: defaultViewBy(view, options.essence),
         review: options.view === undefined ? reviewBy(options.essence) : undefined,
+        essence: essenceIdOf(options.essence),
+        isWholeAt: isWholeAtBy(view, options.essence),
         onFault: (snapshot, id, error) => {
           this.#counters.faults++;
           const { name, uid, resourceVersion } = snapshot;

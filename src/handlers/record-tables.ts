@@ -46,9 +46,15 @@ export function basesWithOne(
   view: unknown,
 ): VersionedMap<Base> {
   const [left, right] = [known?.done ?? null, record?.done ?? null];
-  if (left === right) return before;
+  if (left === right) return right === null || view === undefined ? before : refilled(before, right, view);
   const entered = right === null ? before : before.set(right, usedBy(before.get(right), 1, view));
   return left === null ? entered : entered.set(left, usedBy(entered.get(left), -1, undefined));
+}
+
+/** A base that was lost is known again. */
+function refilled(before: VersionedMap<Base>, digest: string, view: unknown): VersionedMap<Base> {
+  const base = before.get(digest);
+  return base === undefined || base.view !== undefined ? before : before.set(digest, { ...base, view });
 }
 
 /** `undefined` if nobody uses it any more. `view`: if there was none. */

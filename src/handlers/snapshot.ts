@@ -3,7 +3,7 @@ import type { Review } from './essence-review.ts';
 import type { Handled } from './filters.ts';
 import { handOut } from './freeze.ts';
 import type { Parent } from './parent.ts';
-import { parsePath, valueAt } from './path.ts';
+import { type Path, parsePath, valueAt } from './path.ts';
 import type { PlanEntry } from './record.ts';
 import { subRecordId } from './record-id.ts';
 import type { Handler } from './registry.ts';
@@ -19,6 +19,10 @@ export interface ViewRules {
   readonly defaultView: DefaultView;
   /** What the rules of `defaultView` make of a default view by others. @default that cannot be told */
   readonly review?: Review | undefined;
+  /** The rules of `defaultView` as records name them; absent for the default ones, and for a `view`. */
+  readonly essence?: string | undefined;
+  /** Whether a default view has all that may be at a place of the object. @default that nobody knows */
+  readonly isWholeAt?: ((object: unknown, path: Path) => boolean) | undefined;
   /** Names the process: what resumes does so once in each. */
   readonly process: string;
   /** A `when`, `select` or `view` threw, or its result is not data. Told once per state and handler. */
@@ -149,6 +153,12 @@ export class Snapshot {
   /** What a default view by other rules, of an earlier state, is by the present ones; `undefined` if that cannot be told. */
   review(view: unknown): { readonly value: unknown } | undefined {
     return this.#rules.review?.(view, this.object);
+  }
+
+  /** What a default view of an earlier state, by rules of this name, says of a place; `undefined` if it may lack a part. */
+  partOf(view: unknown, essence: string | undefined, path: Path): { readonly value: unknown } | undefined {
+    const isWhole = essence === this.#rules.essence && this.#rules.isWholeAt?.(this.object, path) === true;
+    return isWhole ? { value: valueAt(view, path) } : undefined;
   }
 
   /** What `viewOf` or `viewOfSub` met when it was asked for this id. */

@@ -109,13 +109,13 @@ export class Spawn<H extends SpawnHandler = SpawnHandler> {
         break;
       case 'temporary':
         this.#failures++;
-        this.#nextMs = nowMs + outcome.delayMs;
+        this.#waitUntil(nowMs + outcome.delayMs);
         break;
       case 'permanent':
         this.#isEnded = true;
         break;
       case 'superseded':
-        this.#nextMs = nowMs;
+        this.#waitUntil(nowMs);
         break;
     }
   }
@@ -133,13 +133,18 @@ export class Spawn<H extends SpawnHandler = SpawnHandler> {
     const intervalMs = handler.kind === 'timer' ? handler.intervalMs : undefined;
     if (handler.kind === 'timer' && intervalMs !== undefined) {
       const lateMs = handler.sharp ? (nowMs - startedMs) % intervalMs : 0;
-      this.#nextMs = nowMs + intervalMs - lateMs;
+      this.#waitUntil(nowMs + intervalMs - lateMs);
     } else if (handler.kind === 'timer' && handler.idleMs !== undefined) {
-      this.#nextMs = nowMs;
+      this.#waitUntil(nowMs);
       this.#waitsForChange = this.#changes === changes;
     } else {
       this.#isEnded = true;
     }
+  }
+
+  /** An object that came into scope again during the call has its `initialDelayMs` besides. */
+  #waitUntil(ms: number): void {
+    this.#nextMs = Math.max(this.#nextMs, ms);
   }
 
   #isFor(snapshot: Snapshot, nowMs: number): boolean {

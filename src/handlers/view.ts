@@ -5,6 +5,7 @@ import { JsonSyntaxError, ValueError } from '../types/errors.ts';
 import { isPromise } from '../types/is-promise.ts';
 import { type Review, reviewByHasher } from './essence-review.ts';
 import { deepFreeze } from './freeze.ts';
+import type { Path } from './path.ts';
 
 /**
  * What a handler sees of one state: the value that it is told, and the digest that says whether it is another one.
@@ -47,6 +48,17 @@ export function essenceIdOf(essence: EssenceHasher | undefined): string | undefi
 /** How a controller's essence looks at views by other rules. The default one is made when there is such a view. */
 export function reviewBy(essence: EssenceHasher | undefined): Review {
   return (view, object) => reviewByHasher(essence ?? kubernetesHasher(), view, object);
+}
+
+/** Whether the default view of an object has all that may be at a place of it. Of what user code makes, nobody knows. */
+export function isWholeAtBy(
+  view: ((object: unknown) => unknown) | undefined,
+  essence: EssenceHasher | undefined,
+): (object: unknown, path: Path) => boolean {
+  if (view !== undefined) return () => false;
+  // A hasher of the user's may do without.
+  const hasher: Partial<EssenceHasher> = essence ?? kubernetesHasher();
+  return (object, path) => hasher.isWholeAt?.(object, path) ?? false;
 }
 
 /** The view that user code has made of an object. Throws as `ownData` does. */

@@ -1,8 +1,8 @@
 /** How long a list is that somebody has given. Throws TypeError for what is no array, and for one that does not say. */
 export function lengthOf(list: unknown, what: string, action: string): number {
   if (!Array.isArray(list)) throw new TypeError(`Cannot ${action}: ${what} not an array`);
-  const { length }: { readonly length: unknown } = list;
-  if (typeof length !== 'number' || !(Number.isSafeInteger(length) && length >= 0)) {
+  const { length } = list;
+  if (!(Number.isSafeInteger(length) && length >= 0)) {
     throw new TypeError(`Cannot ${action}: ${what} of a length that is no whole number`);
   }
   return length;

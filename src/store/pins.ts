@@ -12,11 +12,11 @@ const BYTES_DEFAULT = 67_108_864;
 
 const PIN_NAMES: ReadonlySet<string> = new Set<keyof PinOptions>(['owner', 'ttlMs', 'bytes']);
 
-/** The options, each read once. Throws TypeError for what is none. */
-export function readPinOptions(options: PinOptions, action: string): PinOptions {
+/** The options with their defaults, each read once. Throws TypeError for what is none. */
+export function readPinOptions(options: PinOptions, action: string): Required<PinOptions> {
   checkMembers(options, PIN_NAMES, action, 'the options are not an object', 'option');
-  const { owner, ttlMs, bytes } = options;
-  return { owner, ...(ttlMs === undefined ? {} : { ttlMs }), ...(bytes === undefined ? {} : { bytes }) };
+  const { owner, ttlMs = TTL_MS_DEFAULT, bytes = BYTES_DEFAULT } = options;
+  return { owner, ttlMs, bytes };
 }
 
 /** The history that is held back, as far as a pin has to look at it. */
@@ -95,7 +95,7 @@ export class Pins {
    */
   pin(revision: Revision, options: PinOptions): Pin {
     const action = 'pin a revision';
-    const { owner, ttlMs = TTL_MS_DEFAULT, bytes = BYTES_DEFAULT } = readPinOptions(options, action);
+    const { owner, ttlMs, bytes } = readPinOptions(options, action);
     if (typeof owner !== 'string' || owner === '')
       throw new TypeError(`Cannot ${action}: owner is not a string with text`);
     checkInteger('ttlMs', ttlMs, action, 1);

@@ -145,6 +145,16 @@ describe('the versions of a document', () => {
   it('take a base again that a store has lost, and give it to nobody else', () => {
     const doc = versionOf({ ...drawn().toDocument(), bases: {} });
     expect(doc.baseOf(doc.record('scale'))).toBe(undefined);
+    for (const found of [
+      doc.markDone('scale', 'A', 'view A'),
+      doc
+        .openAttempt('scale', 'A')
+        .settleAttempt('scale', 4, 'A', ok('A'), { tried: undefined, seen: { view: 'view A' } }),
+    ]) {
+      expect(found.baseOf(found.record('scale'))?.view).toBe('view A');
+      expect(found.toDocument().bases).toEqual({ A: 'view A' });
+      expect(found.markDone('scale', 'B', 'view B').toDocument().bases).toEqual({ B: 'view B' });
+    }
     const again = doc.markDone('deploy/a', 'C', 'view C').markDone('scale', 'B', 'view B');
     expect(again.toDocument().bases).toEqual({ B: 'view B', C: 'view C' });
   });

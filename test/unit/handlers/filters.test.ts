@@ -164,6 +164,26 @@ describe("filters by value (A20')", () => {
     await life.stop();
   });
 
+  it.each<[string, unknown, number]>([
+    ['failed for good', new PermanentError('no'), 0],
+    ['fails', new TemporaryError('later', { delayMs: 60_000 }), 1000],
+  ])('what was begun for it is undone, also if the call on the last success %s in between', async (_how, error, ms) => {
+    const world = createWorld();
+    let failure: unknown;
+    const { register, take } = recorder('change', { field: 'spec.n', value: 'on', retries: 9 }, () => failure);
+    const life = await world.start(register);
+    await puts(world, life, 'on', 'off');
+    failure = error;
+    for (const n of ['on', 'off']) {
+      world.source.put('o', { spec: { n } });
+      await world.clock.advance(ms);
+    }
+    failure = undefined;
+    await puts(world, life, 'out', 'off', 'out');
+    expect(take().map((call) => call.split(' -> ')[1])).toEqual(['"on"', '"off"', '"on"', '"off"', '"out"']);
+    await life.stop();
+  });
+
   it('an update to the value is one, also if the first view was out of scope', async () => {
     const world = createWorld();
     const { register, take } = recorder('update', { field: 'spec.n', value: 'on' });

@@ -102,6 +102,32 @@ describe("timers (A22')", () => {
     await life.stop();
   });
 
+  it.each<[string, Options, 'ok' | 'error' | 'hang']>([
+    ['succeeds', {}, 'ok'],
+    ['succeeds, sharp', { sharp: true }, 'ok'],
+    ['fails', { backoff: { baseMs: 1, jitter: 0 } }, 'error'],
+    ['takes too long', { timeoutMs: 50, backoff: { baseMs: 1, jitter: 0 } }, 'hang'],
+  ])(
+    'a call during which the object is out of scope for a moment %s: initialDelayMs counts',
+    async (_how, options, end) => {
+      const world = createWorld();
+      const limits = { intervalMs: 100, initialDelayMs: 1000, when: (o: Thing) => o.spec?.n !== 0 };
+      const { calls, register } = timer(world, { ...limits, ...options }, async () => {
+        await sleep(world.clock, end === 'hang' ? 10_000 : 60);
+        if (end === 'error') throw new Error('no');
+      });
+      put(world, 1);
+      const life = await world.start(register);
+      await world.clock.advance(1010);
+      put(world, 0);
+      await world.clock.advance(10);
+      put(world, 1);
+      await world.clock.advance(1040);
+      expect(calls.slice(0, 2)).toEqual([1000, 2020]);
+      await life.stop();
+    },
+  );
+
   it('idleMs: only when what they see has not changed for so long', async () => {
     const world = createWorld();
     const { calls, register } = timer(world, { intervalMs: 1000, idleMs: 500, field: 'spec.n' });

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { RetireContext } from '../../../src/handlers/context.ts';
+import type { EssenceHasher } from '../../../src/core/essence-hasher.ts';
+import { createEssenceHasher } from '../../../src/create-essence-hasher.ts';
+import type { HandlerContext, RetireContext } from '../../../src/handlers/context.ts';
 import type { Controller } from '../../../src/handlers/controller.ts';
+import { ABSENT } from '../../../src/handlers/filter-options.ts';
 import type { ControllerOptions, HandlerOptions } from '../../../src/handlers/options.ts';
 import { TemporaryError } from '../../../src/types/errors.ts';
 import { createWorld, type Thing } from './harness.ts';
@@ -144,6 +147,106 @@ describe("views that are defined otherwise (A14')", () => {
     await version([on({ id: 'h', ...before })]);
     put(world, { a: 2, c: 1 });
     expect(await version([on({ id: 'h', ...after, onSchemaChange: 'adopt' })])).toHaveLength(1);
+  });
+
+  const ignoring = (...ignore: string[]): EssenceHasher => createEssenceHasher({ defaults: false, ignore });
+  it.each<[string, Thing, Thing, string, Partial<ControllerOptions<Thing>>]>([
+    ['has gone', { spec: { a: 1 }, status: { n: 1 } }, { spec: { a: 1 } }, 'status', {}],
+    [
+      'has gone in part',
+      { spec: {}, metadata: { labels: { a: '1' }, resourceVersion: '1' } },
+      { spec: {}, metadata: { labels: { a: '1' } } },
+      'metadata',
+      {},
+    ],
+    ['has gone below', { spec: { a: 1, b: 1 } }, { spec: { a: 1 } }, 'spec', { essence: ignoring('/spec/b') }],
+    ['was normalised', { spec: { a: 2 } }, { spec: { a: 1 } }, 'spec', { view: () => ({ spec: { a: 1 } }) }],
+  ])(
+    'what a default view left out and %s is called, since nobody can tell',
+    async (_what, before, after, field, options) => {
+      for (const onSchemaChange of ['run', 'adopt'] as const) {
+        const { world, on, version } = setUp();
+        world.source.put('o', before);
+        await version([on({ id: 'h' })], undefined, options);
+        world.source.put('o', after);
+        const calls = await version([on({ id: 'h', field, onSchemaChange })], undefined, options);
+        expect(calls, onSchemaChange).toHaveLength(onSchemaChange === 'run' ? 1 : 0);
+      }
+    },
+  );
+
+  it('what a default view may have left out is in no `old`, and stops no filter', async () => {
+    const metadata = { labels: { a: '1' }, resourceVersion: '1' };
+    for (const [filters, count] of [
+      [{}, 1],
+      [{ old: ABSENT }, 1],
+      [{ value: () => false }, 1],
+      [{ new: ABSENT }, 0],
+    ] as const) {
+      const { world, version } = setUp();
+      world.source.put('o', { spec: {}, metadata });
+      await version([(controller) => controller.on('change', { id: 'h' }, () => {})]);
+      const olds: unknown[] = [];
+      const told = (controller: Controller<Thing>): void =>
+        controller.on('change', { id: 'h', field: 'metadata', ...filters }, (ctx) => {
+          olds.push(ctx.old);
+        });
+      await version([told]);
+      expect(olds).toEqual(Array(count).fill(undefined));
+    }
+  });
+
+  it('what other rules of the essence left out is in no `old`', async () => {
+    const { world, version } = setUp();
+    world.source.put('o', { spec: { a: 1, b: 2 } });
+    const olds: unknown[] = [];
+    const told = (controller: Controller<Thing>): void =>
+      controller.on('change', { id: 'h' }, (ctx) => {
+        olds.push(ctx.old);
+      });
+    await version([told], undefined, { essence: ignoring('/spec/b') });
+    await version([told], undefined, { essence: ignoring() });
+    expect(olds).toEqual([undefined, undefined]);
+  });
+
+  it('what a sub is told as `old` is by the present definition of its view', async () => {
+    type Plan = (ctx: HandlerContext<Thing>, told: (ctx: { readonly old: unknown }) => void) => void;
+    const plain: Plan = (ctx, told) => ctx.sub('s', {}, told);
+    const field: (name: string) => Plan = (name) => (ctx, told) => ctx.sub('s', { field: name }, told);
+    const below: (plan: Plan) => Plan = (plan) => (ctx, told) =>
+      ctx.sub('p', {}, (sub) => plan(sub as HandlerContext<Thing>, told));
+    const a = { field: 'spec.a' };
+    const rows: readonly (readonly [
+      Partial<HandlerOptions<Thing>>,
+      Plan,
+      Partial<HandlerOptions<Thing>>,
+      Plan,
+      unknown,
+    ])[] = [
+      [a, plain, a, plain, 1],
+      [a, plain, { field: 'spec.b' }, plain, undefined],
+      [a, below(plain), { field: 'spec.b' }, below(plain), undefined],
+      [{}, plain, a, plain, undefined],
+      [{ ...a, version: '1' }, field('spec.b'), { ...a, version: '2' }, field('spec.c'), undefined],
+      [{ ...a, version: '1' }, field('spec.a'), { ...a, version: '2' }, plain, undefined],
+      [a, below(field('spec.b')), a, below(field('spec.c')), undefined],
+    ];
+    for (const [place, [before, plan, after, next, expected]] of rows.entries()) {
+      const { world, version } = setUp();
+      let olds: unknown[] = [];
+      const parent = (options: Partial<HandlerOptions<Thing>>, made: Plan) => (controller: Controller<Thing>) =>
+        controller.on('change', { id: 'h', ...options }, (ctx) =>
+          made(ctx, ({ old }) => {
+            olds.push(old);
+          }),
+        );
+      put(world, { a: 1, b: 5, c: 7 });
+      await version([parent(before, plan)]);
+      olds = [];
+      put(world, { a: 2, b: 6, c: 8 });
+      await version([parent(after, next)], () => put(world, { a: 2, b: 6, c: 8, d: 1 }));
+      expect(olds.slice(0, 1), `row ${place}`).toEqual([expected]);
+    }
   });
 
   it('`old` and `diff` are by the present definition, if that can be told', async () => {
