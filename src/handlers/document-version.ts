@@ -1,6 +1,6 @@
 import type { Claims, Opening, Success } from './document-step.ts';
 import { planTable } from './plan-table.ts';
-import { isDefinedOtherwise, isPlannedOtherwise, isSamePlan, retiringRecord } from './planned-record.ts';
+import { isPlannedOtherwise, isSamePlan, retiringRecord } from './planned-record.ts';
 import {
   type Attempt,
   type HandlerRecord,
@@ -10,7 +10,7 @@ import {
   recordWith,
 } from './record.ts';
 import { handlerIdOf, subRecordId } from './record-id.ts';
-import { freshAttempt, openedRecord, redone, seenOtherwise } from './record-step.ts';
+import { freshAttempt, openedRecord, redone } from './record-step.ts';
 import {
   type Base,
   basesWith,
@@ -95,9 +95,7 @@ export class DocumentVersion implements Tables {
    */
   openAttempt(id: string, digest: string, opening: Opening = {}): DocumentVersion {
     const tick = this.#tick + 1;
-    const known = this.record(id);
-    const next = this.#set(tick, id, openedRecord(known, digest, tick, opening));
-    return known?.plan === undefined || known.schema === opening.schema ? next : next.#with(tick, next.#otherwise(id));
+    return this.#set(tick, id, openedRecord(this.record(id), digest, tick, opening));
   }
 
   /** No record of anything. */
@@ -180,11 +178,6 @@ export class DocumentVersion implements Tables {
     return this.#set(tick, id, recordWith(before, before.attempt, before.done, tick, episode));
   }
 
-  /** Of the subs below: what they see is defined otherwise from now on, so that what they have succeeded on was something else. */
-  #otherwise(parentId: string): [string, HandlerRecord][] {
-    return this.#below(parentId).map(([id, record]) => [id, seenOtherwise(record)]);
-  }
-
   /**
    * Makes a plan the parent's own. Subs that stay keep their records, new ones stand in line from this tick on: from 0,
    * plans with ever new ids would starve the old ones (A5'). Subs that left lose their records; but if the parent has a
@@ -210,16 +203,12 @@ export class DocumentVersion implements Tables {
         changes.push([id, { attempt: null, done: null, at: tick, episode: 0 }]);
         continue;
       }
-      if (!isSame) before ??= new Map((parent.plan ?? []).map((planned) => [planned.id, planned]));
-      const was = before?.get(entry.id);
-      const isOther = isPlannedOtherwise(known, was, entry);
-      const seesOther = isDefinedOtherwise(was, entry);
-      if (seesOther) changes.push(...this.#otherwise(id));
-      if (!isOther && !seesOther && known.retirement === undefined) continue;
-      const { retirement, ...rest } = known;
-      const record = seesOther || retirement !== undefined ? seenOtherwise(rest) : rest;
+      if (known.plan !== undefined) before ??= new Map((parent.plan ?? []).map((planned) => [planned.id, planned]));
+      const isOther = isPlannedOtherwise(known, before?.get(entry.id), entry);
+      if (!isOther && known.retirement === undefined) continue;
+      const { retirement, ...record } = known;
       if (isOther) changes.push([id, { ...record, attempt: null }]);
-      else if (retirement === undefined || retirement.episode === 0) changes.push([id, record]);
+      else if (retirement?.episode === 0) changes.push([id, record]);
       else changes.push([id, { ...record, attempt: null, done: null, at: tick, episode: 0 }]);
     }
     if (!isSame) {

@@ -99,7 +99,7 @@ export function oldOf(
   { entry, handler }: Job,
   snapshot: Snapshot,
 ): unknown {
-  if (entry !== undefined) return record?.doneSchema === undefined ? doc?.baseOf(record)?.view : undefined;
+  if (entry !== undefined) return doc?.baseOf(record)?.view;
   const base = baseOf(doc, record, handler, snapshot);
   return base?.isWhole === true ? base.value : undefined;
 }

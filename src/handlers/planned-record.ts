@@ -27,12 +27,6 @@ export function isPlannedOtherwise(
   return (before.selected === undefined) !== (after.selected === undefined);
 }
 
-/** Whether a sub looks at something else now, whatever it sees there. */
-export function isDefinedOtherwise(before: PlanEntry | undefined, after: PlanEntry): boolean {
-  if (before === undefined) return false;
-  return before.field !== after.field || (before.selected === undefined) !== (after.selected === undefined);
-}
-
 /** Whether two plans have the same subs, in the same order, with equal args. */
 export function isSamePlan(before: readonly PlanEntry[], after: readonly PlanEntry[]): boolean {
   if (before.length !== after.length) return false;

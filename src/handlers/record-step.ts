@@ -1,7 +1,7 @@
 import type { Opening } from './document-step.ts';
 import { withTried } from './planned-record.ts';
 import { type Attempt, type HandlerRecord, recordWith } from './record.ts';
-import { doneSchemaOf, OTHER_VIEW, schemaText } from './schema.ts';
+import { doneSchemaOf, schemaText } from './schema.ts';
 
 /**
  * A record with an attempt that is opened at a tick. One that is open on the digest already keeps its episode and its count; any
@@ -42,11 +42,6 @@ export function redone(record: HandlerRecord): HandlerRecord {
   if (record.doneSchema === undefined) return record;
   const { doneSchema: _doneSchema, ...rest } = record;
   return rest;
-}
-
-/** A record of a sub that sees something else from now on: its `done` was about another thing, whatever that was. */
-export function seenOtherwise(record: HandlerRecord): HandlerRecord {
-  return record.done === null || record.doneSchema !== undefined ? record : { ...record, doneSchema: OTHER_VIEW };
 }
 
 export function freshAttempt(digest: string): Attempt {

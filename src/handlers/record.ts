@@ -59,10 +59,7 @@ export interface HandlerRecord {
   readonly tried?: readonly Tried[];
   /** How the view was defined when the attempt was opened; absent for the default view by the default rules, without a version (A14'). */
   readonly schema?: string;
-  /**
-   * How that of `done` was defined, where that is not `schema`: there was no success since. Of a sub, whose view is defined in
-   * the plan, only that it was otherwise.
-   */
+  /** How that of `done` was defined, where that is not `schema`: there was no success since. */
   readonly doneSchema?: string;
   /** Wall time in ms since the epoch since when no controller has known the handler (A14'). */
   readonly absentSinceWallMs?: number;

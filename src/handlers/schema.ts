@@ -42,9 +42,6 @@ export function schemaText(schema: string | undefined): string {
 
 const DEFAULT = '["default"]';
 
-/** Of the `done` of a sub, whose record does not say how its view was defined: not as it is now. */
-export const OTHER_VIEW = '["other"]';
-
 /** The schema that is written so. */
 export function readSchema(schema: string | undefined): ViewSchema {
   // Written by `schemaOf`, or by nobody.

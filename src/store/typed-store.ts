@@ -233,9 +233,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
 
   pin(revision: Revision, options: PinOptions): Pin {
     const action = 'pin a revision';
-    this.#beginRead(action);
     const own = readPinOptions(options, action);
-    this.#checkOpen(action);
+    this.#beginRead(action);
     return this.#engine.pin(revision, own);
   }
 

@@ -345,14 +345,6 @@ export const HANDLER_FAULTS: readonly Fault[] = [
     tests: rows('document-version'),
   },
   {
-    id: 'handlers-sub-told-another-view',
-    file: 'src/handlers/jobs.ts',
-    find: 'if (entry !== undefined) return record?.doneSchema === undefined ? doc?.baseOf(record)?.view : undefined;',
-    replace: 'if (entry !== undefined) return doc?.baseOf(record)?.view;',
-    why: "A6': a sub was told what it had seen by another definition of its view as `old`",
-    tests: rows('versions'),
-  },
-  {
     id: 'handlers-initial-delay-lost-in-a-call',
     file: 'src/handlers/spawn.ts',
     find: 'this.#nextMs = Math.max(this.#nextMs, ms);',

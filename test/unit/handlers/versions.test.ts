@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EssenceHasher } from '../../../src/core/essence-hasher.ts';
 import { createEssenceHasher } from '../../../src/create-essence-hasher.ts';
-import type { HandlerContext, RetireContext } from '../../../src/handlers/context.ts';
+import type { RetireContext } from '../../../src/handlers/context.ts';
 import type { Controller } from '../../../src/handlers/controller.ts';
 import { ABSENT } from '../../../src/handlers/filter-options.ts';
 import type { ControllerOptions, HandlerOptions } from '../../../src/handlers/options.ts';
@@ -207,46 +207,6 @@ describe("views that are defined otherwise (A14')", () => {
     await version([told], undefined, { essence: ignoring('/spec/b') });
     await version([told], undefined, { essence: ignoring() });
     expect(olds).toEqual([undefined, undefined]);
-  });
-
-  it('what a sub is told as `old` is by the present definition of its view', async () => {
-    type Plan = (ctx: HandlerContext<Thing>, told: (ctx: { readonly old: unknown }) => void) => void;
-    const plain: Plan = (ctx, told) => ctx.sub('s', {}, told);
-    const field: (name: string) => Plan = (name) => (ctx, told) => ctx.sub('s', { field: name }, told);
-    const below: (plan: Plan) => Plan = (plan) => (ctx, told) =>
-      ctx.sub('p', {}, (sub) => plan(sub as HandlerContext<Thing>, told));
-    const a = { field: 'spec.a' };
-    const rows: readonly (readonly [
-      Partial<HandlerOptions<Thing>>,
-      Plan,
-      Partial<HandlerOptions<Thing>>,
-      Plan,
-      unknown,
-    ])[] = [
-      [a, plain, a, plain, 1],
-      [a, plain, { field: 'spec.b' }, plain, undefined],
-      [a, below(plain), { field: 'spec.b' }, below(plain), undefined],
-      [{}, plain, a, plain, undefined],
-      [{ ...a, version: '1' }, field('spec.b'), { ...a, version: '2' }, field('spec.c'), undefined],
-      [{ ...a, version: '1' }, field('spec.a'), { ...a, version: '2' }, plain, undefined],
-      [a, below(field('spec.b')), a, below(field('spec.c')), undefined],
-    ];
-    for (const [place, [before, plan, after, next, expected]] of rows.entries()) {
-      const { world, version } = setUp();
-      let olds: unknown[] = [];
-      const parent = (options: Partial<HandlerOptions<Thing>>, made: Plan) => (controller: Controller<Thing>) =>
-        controller.on('change', { id: 'h', ...options }, (ctx) =>
-          made(ctx, ({ old }) => {
-            olds.push(old);
-          }),
-        );
-      put(world, { a: 1, b: 5, c: 7 });
-      await version([parent(before, plan)]);
-      olds = [];
-      put(world, { a: 2, b: 6, c: 8 });
-      await version([parent(after, next)], () => put(world, { a: 2, b: 6, c: 8, d: 1 }));
-      expect(olds.slice(0, 1), `row ${place}`).toEqual([expected]);
-    }
   });
 
   it('`old` and `diff` are by the present definition, if that can be told', async () => {

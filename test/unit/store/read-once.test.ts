@@ -220,6 +220,17 @@ describe.each(['embedded', 'replica'] as const)('a member that closes the store 
   });
 });
 
+it('a signal that closes the store while it is read: no snapshot', async () => {
+  const store = await open('embedded');
+  const options = {
+    get signal(): AbortSignal {
+      void store.close();
+      return signal;
+    },
+  };
+  await expect(store.createSnapshot(options)).rejects.toThrow(ClosedError);
+});
+
 /** What a watch, or what else yields something, comes to. */
 async function firstOf(answer: unknown): Promise<unknown> {
   const iterable = answer as Partial<AsyncIterable<unknown>> | undefined;
