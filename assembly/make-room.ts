@@ -31,7 +31,8 @@ let held: usize = 0;
  * Room for one version of each of `known` keys, all different, whose ids lie in the output region, and of each of `newKeys`
  * (if it is one, of that at `key`), without far numbers; and for `ahead` deletes of any keys whose history is compacted. So what a full store gets back of two
  * deleted keys is room for the next delete, and it can be emptied. Ok, or Full: what was claimed on the way stays free for
- * later, but no key has got a block, which might be the one that the next delete of another key was promised.
+ * later, but no key has got a block, which might be the one that the next delete of another key was promised, but a
+ * smaller one in place of its own.
  */
 export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u32, ahead: u32): Status {
   if (known > OUTPUT_WORDS || newKeys > OUTPUT_WORDS || ahead > OUTPUT_WORDS) return Status.Full;

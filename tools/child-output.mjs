@@ -15,14 +15,25 @@ export function outputOf(command, args, { cwd, env = {}, msMax }) {
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that what it has started ends with it.
+    detached: true,
   });
+  const kill = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // All of the group has ended.
+    }
+  };
+  // It does not hear of a Ctrl-C for this process.
+  process.on('exit', kill);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {
       output += text;
     });
   }
-  const timer = msMax === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), msMax);
+  const timer = msMax === undefined ? undefined : setTimeout(kill, msMax);
   return new Promise((resolve) => {
     /** @type {string | undefined} */
     let problem;
@@ -31,6 +42,7 @@ export function outputOf(command, args, { cwd, env = {}, msMax }) {
     });
     child.on('close', (code, signal) => {
       clearTimeout(timer);
+      process.off('exit', kill);
       resolve({ output, end: problem ?? code ?? signal ?? 'nothing' });
     });
   });

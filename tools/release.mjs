@@ -46,7 +46,7 @@ export function obstaclesOf({ manifest, lockVersion, jsrVersion, changelog, chan
   if (changesets.length > 0) obstacles.push(`changes without a version: ${changesets.join(', ')}`);
   if (lockVersion !== version) obstacles.push(`package-lock.json is of ${lockVersion}, package.json of ${version}`);
   if (jsrVersion !== version) obstacles.push(`jsr.json is of ${jsrVersion}, package.json of ${version}`);
-  if (!changelog.includes(`\n## ${version}`)) obstacles.push(`CHANGELOG.md has no section ${version}`);
+  if (!changelog.includes(`\n## ${version} (`)) obstacles.push(`CHANGELOG.md has no section ${version}`);
   if (!isClean) obstacles.push('the tree has changes that are in no commit');
   if (!tags.includes(`v${version}`)) obstacles.push(`the commit has no tag v${version}`);
   if (repository === undefined) obstacles.push('package.json names no repository, which provenance is about');
@@ -110,12 +110,18 @@ async function publish(isDry) {
   const dry = isDry ? ['--dry-run'] : [];
   await shown('npm', ['publish', '--access', 'public', ...(isDry ? dry : ['--provenance'])]);
   await shown(deno?.command ?? 'deno', ['publish', ...dry, ...(isDry ? ['--allow-dirty'] : [])]);
-  if (isDry) console.log(`Nothing was published; ${obstacles.length} things are in the way.`);
+  if (!isDry) return;
+  console.log(`Nothing was published; ${obstacles.length} things are in the way.`);
+  if (obstacles.length > 0) process.exitCode = 1;
 }
 
 /** @returns {Promise<ReleaseFacts>} */
 async function facts() {
-  const git = async (/** @type {string[]} */ ...args) => (await outputOf('git', args, { cwd: root })).output.trim();
+  const git = async (/** @type {string[]} */ ...args) => {
+    const { output, end } = await outputOf('git', args, { cwd: root });
+    if (end !== 0) throw new Error(`Cannot look at the commit: ${output.trim()} (git ended with ${end})`);
+    return output.trim();
+  };
   return {
     manifest: await json('package.json'),
     lockVersion: (await json('package-lock.json')).version,

@@ -35,8 +35,11 @@ export interface EssenceHasher {
    */
   readonly schemaId: string;
   /**
-   * Whether the essence of a value like this one has all that may be at a place, keys from the root: no rule is about it, or
-   * about anything below it.
+   * Whether the essence of a value of this kind, or of a JSON text (`Uint8Array`), has all that may be at a place: no rule is
+   * about it, or about anything below it. Only the kind of the value is looked at. `false` everywhere with `normalise` and
+   * `nullIsAbsent`.
+   *
+   * `path`: keys from the root. Example: by the default rules `['spec', 'replicas']` is whole, `['metadata']` is not.
    */
   isWholeAt(value: unknown, path: readonly string[]): boolean;
   /** Whether digests depend on more than the essence, by `alsoCompare`. */
@@ -87,7 +90,7 @@ class ChoosingHasher implements EssenceHasher {
   }
 
   isWholeAt(value: unknown, path: readonly string[]): boolean {
-    return (this.#kinds.find(value) ?? this.#general).isWholeAt(value, path);
+    return (this.#kinds.find(parsed(value)) ?? this.#general).isWholeAt(value, path);
   }
 
   canonicalize(valueOrJsonBytes: unknown): string {

@@ -120,9 +120,9 @@ export function isUntouched({ root, nullIsAbsent }: EssenceRules, path: readonly
   let node = root;
   for (const key of path) {
     if (node === undefined) break;
-    // A key may be the index of an element, and what stands in another order has other indexes.
-    const isOdd = node.excluded || node.role !== 'none' || node.list !== undefined || node.any !== undefined;
-    if (isOdd) return false;
+    if (node.excluded || node.role !== 'none') return false;
+    // A key may be the index of an element: without one that is left out, or in another order, those behind it have others.
+    if (node.list !== undefined || node.any !== undefined || node.indexes.size > 0) return false;
     node = node.names.get(key);
   }
   return node === undefined && !nullIsAbsent;

@@ -2,7 +2,7 @@ import { baseOf } from './base.ts';
 import type { DocumentVersion } from './document-version.ts';
 import type { HandlerRecord } from './record.ts';
 import type { Handler } from './registry.ts';
-import { readSchema } from './schema.ts';
+import { doneSchemaOf, readSchema } from './schema.ts';
 import type { Snapshot } from './snapshot.ts';
 import { digestOfView, type View } from './view.ts';
 
@@ -85,5 +85,5 @@ function isSameInput(
   if (old === undefined) return adopts;
   if (digestOfView(old.value) !== digestOfView(view.value)) return false;
   // What is seen is the same; what the handler makes of it is not, where it says so.
-  return readSchema(record.schema).version === handler.version || adopts;
+  return readSchema(doneSchemaOf(record)).version === handler.version || adopts;
 }

@@ -18,14 +18,14 @@ export interface Base {
  *
  * ```text
  *   at its last success    now: default            field a.b                        select
- *   default                the essence, reviewed   a.b of it, if no rule is about it   unknown
+ *   default                it, by one essence      a.b of it, if no rule is about it   unknown
  *   field a                unknown                 b of it                          unknown
  *   field a.b              unknown                 it                               unknown
  *   field c                unknown                 unknown                          unknown
  *   select                 unknown                 unknown                          it
  * ```
  *
- * A `version` says that the handler means something else; what it sees is made in the same way for all that is known.
+ * By another essence, a default view is what the present one makes of it; good to compare with (A14'), but not whole. A `version` says that the handler means something else; what it sees is made in the same way for all that is known.
  */
 export function baseOf(
   doc: DocumentVersion | undefined,

@@ -18,7 +18,10 @@ export interface CallContext<T = unknown> extends IndexAccess {
   readonly uid: string;
   readonly name: string;
   readonly resourceVersion: string;
-  /** The handler's view at its last success, `undefined` before the first, and for `create`, `resume` and `delete` (A6'). */
+  /**
+   * The handler's view at its last success; `undefined` before the first, for `create`, `resume` and `delete`, and where it is
+   * lost or an earlier `field` or `essence` does not tell it (A6').
+   */
   readonly old: unknown;
   /** The handler's view now. */
   readonly new: unknown;

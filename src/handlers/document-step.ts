@@ -11,7 +11,7 @@ export interface Claims {
 export interface Success {
   /** Of a sub: the args that it has succeeded with. Whatever it was opened with before is undone by that (A9'e). */
   readonly tried: Tried | undefined;
-  /** The view that `old` may refer to from now on, if the handler has no plan now, nor had one before. */
+  /** The view that `old` may refer to from now on, if the handler has no plan now; not taken where it had one. */
   readonly seen: { readonly view: unknown } | undefined;
 }
 

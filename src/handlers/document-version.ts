@@ -167,7 +167,7 @@ export class DocumentVersion implements Tables {
       ? recordWith(redone(before), attempt, after.digest, at, episode)
       : recordWith(before, attempt, before.done, at, episode);
     const isTold = tried === undefined || before.tried === undefined;
-    return this.#set(at, id, isTold ? settled : { ...settled, tried: [tried] }, seen?.view);
+    return this.#set(at, id, isTold ? settled : { ...settled, tried: [tried] }, isDone ? seen.view : undefined);
   }
 
   /** A call has ended without an outcome: it is the others' turn. */

@@ -44,7 +44,10 @@ export interface FilterOptions<T = unknown> {
 
 /** Filters about what changes, for handlers of changes and updates. */
 export interface ChangeFilterOptions {
-  /** What `field` has to have been at the last success of this handler; there was nothing before the first. @default anything */
+  /**
+   * What `field` has to have been at the last success of this handler; there was nothing before the first. Where it is not
+   * known, the handler is called (A20'). @default anything
+   */
   readonly old?: ValueFilter;
   /** What `field` has to be now. @default anything */
   readonly new?: ValueFilter;

@@ -5,7 +5,7 @@ export type Path = readonly string[];
 
 /**
  * Reads `'spec.replicas'` or, where a key has a dot in it, the JSON pointer `'/metadata/annotations/a.b~1c'`.
- * Throws `TypeError` for what is no string, for an empty path or key, and for a malformed escape in a pointer.
+ * Throws `TypeError` for what is no string, for a lone surrogate, for an empty path or key, and for a malformed escape in a pointer.
  */
 export function parsePath(field: string): Path {
   if (typeof field !== 'string') throw new TypeError(`Cannot use a field: it is of type ${typeof field}, not a string`);

@@ -42,7 +42,7 @@ export async function runTimer(
   const isStopped = call.aborted && !call.isLate;
   const outcome = outcomeOf(result, { failures: spawn.failures }, handler, random);
   reportSpawn(deps, 'Timer', handler.id, snapshot, outcome);
-  // What was cut short is made again as soon as the object comes into scope again.
+  // What was cut short is made again when the object comes into scope again, without an interval.
   if (!isStopped || outcome.kind === 'permanent') spawn.settle(outcome, { startedMs, changes }, clock.now());
   else if (outcome.kind === 'ok') spawn.settleStopped(startedMs, clock.now());
 }

@@ -142,7 +142,7 @@ export class Spawn<H extends SpawnHandler = SpawnHandler> {
     }
   }
 
-  /** An object that came into scope again during the call has its `initialDelayMs` besides. */
+  /** Not before the `initialDelayMs` of an object that came into scope again during the call. */
   #waitUntil(ms: number): void {
     this.#nextMs = Math.max(this.#nextMs, ms);
   }

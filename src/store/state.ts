@@ -14,7 +14,8 @@ import { Window } from './window.ts';
 const DELETES_AHEAD = 7;
 /**
  * Deletes of one commit leave room for one more: their tombstones stay until another revision follows, so a commit that used
- * all there is could be the last one. A single delete may use what it finds, since the one before it goes then.
+ * all there is could be the last one. A single delete may use what it finds: the tombstones of the commit before it can be
+ * compacted then.
  */
 const DELETES_AHEAD_OF_SEVERAL = 1;
 /** From this distance on the core keeps a number in a block of its own, which `reserveExact` has no room for. */

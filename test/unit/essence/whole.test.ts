@@ -23,6 +23,7 @@ describe('isWholeAt: what no rule is about', () => {
     ['below a pointer', { ...PLAIN, ignore: ['/spec/a'] }, 'spec.a.b.c', false],
     ['behind every element', { ...PLAIN, ignore: ['/spec/*/x'] }, 'spec.0', false],
     ['an element that an index names', { ...PLAIN, ignore: ['/spec/1'] }, 'spec.1', false],
+    ['an element behind one that is left out', { ...PLAIN, ignore: ['/spec/1'] }, 'spec.2', false],
     ['at a list whose order does not count', { ...PLAIN, lists: { '/spec/a': 'set' } }, 'spec.a', false],
     ['an element of it', { ...PLAIN, lists: { '/spec/a': 'set' } }, 'spec.a.0', false],
     ['where null is absent', { ...PLAIN, nullIsAbsent: true }, 'spec', false],
@@ -32,6 +33,12 @@ describe('isWholeAt: what no rule is about', () => {
     ['of a kind that others have rules for', { ...PLAIN, kinds: { 'v1/Pod': { ignore: ['/data'] } } }, 'data', true],
   ])('%s', (_what, options, path, expected) => {
     expect(createEssenceHasher(options).isWholeAt(SECRET, path.split('.'))).toBe(expected);
+  });
+
+  it('takes the kind of a text, too', () => {
+    const hasher = createEssenceHasher({ ...PLAIN, kinds: { 'v1/Secret': { ignore: ['/data'] } } });
+    const bytes = new TextEncoder().encode(JSON.stringify(SECRET));
+    expect([hasher.isWholeAt(bytes, ['data']), hasher.isWholeAt(bytes, ['spec'])]).toEqual([false, true]);
   });
 
   it('is as it is in the essence, whatever the value', () => {

@@ -189,6 +189,18 @@ describe('the versions of a document', () => {
     expect(schemas(byDefault.openAttempt('h', 'B', { schema: '["b"]' }).openAttempt('h', 'C'))).toEqual(none);
   });
 
+  it('give a base no view but that of its own digest', () => {
+    const both = drawn().markDone('scale', 'C', 'view C');
+    const lost = versionOf({ ...both.toDocument(), bases: {} });
+    const settled = lost
+      .openAttempt('deploy', 'D')
+      .settleAttempt('deploy', 4, 'D', ok('D'), { tried: undefined, seen: { view: 'view D' } });
+    expect(settled.toDocument().bases).toEqual({});
+    expect(settled.adoptPlan('deploy', [], false).markDone('deploy', 'D', 'view D').toDocument().bases).toEqual({
+      D: 'view D',
+    });
+  });
+
   it('are never changed by later ones, however they are read', () => {
     const versions = [drawn()];
     const texts: string[] = [];

@@ -440,6 +440,28 @@ describe("where nobody knows what was handled, the handler is called (A20', A6',
     expect(calls).toEqual(expected);
   });
 
+  it.each([false, true])(
+    "a success on what is not kept any more brings it back (A6'), with subs: %s",
+    async (hasSubs) => {
+      const world = createWorld();
+      const olds: unknown[] = [];
+      const register = (controller: Controller<Thing>): void =>
+        controller.on('change', { id: 'h', field: 'spec.n', retries: 0 }, (ctx) => {
+          olds.push(ctx.old);
+          if (ctx.new === 2) throw new Error('no');
+          if (hasSubs) ctx.sub('s', {}, () => {});
+        });
+      const options = { progress: withoutViews(world) };
+      const first = await world.start(register, options);
+      await puts(world, first, 1);
+      await first.stop();
+      const life = await world.start(register, options);
+      await puts(world, life, 2, 1, 3);
+      expect(olds).toEqual([undefined, undefined, undefined, 1]);
+      await life.stop();
+    },
+  );
+
   it('what has failed by the new definition is no success by it', async () => {
     const fail = (value: unknown): unknown => (value === 'bad' ? new PermanentError('no') : undefined);
     const old: Step = [{ field: 'spec' }, 'on'];
