@@ -21,8 +21,9 @@ export function outputOf(command, args, { cwd, env = {}, msMax }) {
   const kill = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // All of the group has ended.
+    } catch (error) {
+      // All of the group has ended already.
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH') throw error;
     }
   };
   // It does not hear of a Ctrl-C for this process.
