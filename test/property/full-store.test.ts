@@ -5,6 +5,8 @@ import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import { StoreFullError } from '../../src/types/errors.ts';
 import { reproduce, sized, testSeed } from '../support/size.ts';
 
+/** Programs that a store fails whose deletes of several keys leave no room: few others do. */
+const KNOWN = [107, 302];
 const MEMORY_BYTES = 1 << 20;
 const RETENTIONS = [undefined, { events: 1 }, { events: 10 }, { events: 300 }, { bytes: 10 }] as const;
 
@@ -77,8 +79,8 @@ async function program(seed: number): Promise<void> {
 describe('a store at its memory limit', () => {
   it('M37: can be read, and emptied key by key, whatever was refused before; leases expire', async () => {
     const programs = sized({ smoke: 24, full: 1000 });
-    for (let index = 0; index < programs; index++) {
-      const seed = testSeed() + index;
+    const seeds = [...KNOWN, ...Array.from({ length: programs }, (_, index) => testSeed() + index)];
+    for (const seed of seeds) {
       try {
         await program(seed);
       } catch (error) {

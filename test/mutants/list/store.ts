@@ -23,7 +23,7 @@ export const STORE_FAULTS: readonly Fault[] = [
     find: 'let deletesAhead = changes.length > 1 ? DELETES_AHEAD_OF_SEVERAL : 0;',
     replace: 'let deletesAhead = 0;',
     why: 'M37: a commit of deletes that uses all the room there is was the last one: nothing could be deleted after it',
-    tests: ['test/property/full-store.test.ts'],
+    tests: ['test/unit/store/full-deletes.test.ts', 'test/property/full-store.test.ts'],
   },
   {
     id: 'put-creates-anew',
