@@ -38,8 +38,8 @@ import { commitOf, isVersionOf, LOW_BITS, TOP_BIT } from './versions';
  * A freed slot holds no version or one of another key. Before a version is added the vector is trimmed, so it is never
  * this key that got the slot, and none is in the vector twice. When the newest version leaves the log a large vector is
  * released at once. A trimmed vector slides back when it is full and a third of it is empty in front; one that is nearly
- * empty moves to a smaller block when a version is added or room is made for one, never when one is read: a block for the move is memory that
- * `reserve` may have promised to an append.
+ * empty moves to a smaller block when a version is added or room is made for one, never when one is read: a block for the
+ * move is memory that `reserve` may have promised to an append.
  */
 
 const COUNT: usize = 4;

@@ -10,9 +10,8 @@ import { Status } from './status';
 import { roomForVersions } from './versions';
 
 /**
- * The narrow way to reserve, at the memory limit: instead of a bound on fresh memory, every block that the commit might need, the
- * very one that the next version of each key takes among them, is allocated once and put back. This
- * is what makes deletes and compaction help a full store: their blocks are in free lists, out of reach of a bound.
+ * The narrow way to reserve, at the memory limit: instead of a bound on fresh memory, every block that the commit might
+ * need, that of the next version of each key among them, is allocated once and put back. This is what makes deletes and compaction help a full store: their blocks are in free lists, out of reach of a bound.
  *
  * ```text
  *   set aside     one block per possible request      48  48  64  112
@@ -31,8 +30,8 @@ let held: usize = 0;
  * Room for one version of each of `known` keys, all different, whose ids lie in the output region, and of each of `newKeys`
  * (if it is one, of that at `key`), without far numbers; and for `ahead` deletes of any keys whose history is compacted. So what a full store gets back of two
  * deleted keys is room for the next delete, and it can be emptied. Ok, or Full: what was claimed on the way stays free for
- * later, but no key has got a block, which might be the one that the next delete of another key was promised, but a
- * smaller one in place of its own.
+ * later. No key has taken a block then, which might be the one that the next delete of another key was promised; at most it
+ * has changed its own for a smaller one.
  */
 export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u32, ahead: u32): Status {
   if (known > OUTPUT_WORDS || newKeys > OUTPUT_WORDS || ahead > OUTPUT_WORDS) return Status.Full;

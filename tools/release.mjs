@@ -17,6 +17,7 @@ const HELP = `npm run release -- STEP [--dry-run]
              section "Unreleased" of CHANGELOG.md under that version. Look at it, commit it, tag it v<version>.
   publish    of a clean, tagged tree: npm test, npm run check, then npm publish with provenance, then JSR
 
+  --skip-npm publish: to JSR alone, where npm has the version already
   --dry-run  version: says what the next one is. publish: says what stands in the way, runs the two checks, and
              publishes to nobody.
   --help     this text
@@ -84,9 +85,22 @@ async function makeVersion(isDry) {
     console.log(output.trim());
     return;
   }
+  if (!(await facts()).isClean) throw new Error('Cannot make a version: the tree has changes that are in no commit');
   const changelog = await readFile(join(root, 'CHANGELOG.md'), 'utf8');
   // Before anything is changed: it may have nothing to say.
   releasedChangelog(changelog, '0.0.0', '2000-01-01');
+  try {
+    await writeVersion(changelog);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new Error(`${reason}\nHalf a version is in the tree: "git checkout ." puts back what was there`, {
+      cause: error,
+    });
+  }
+}
+
+/** @param {string} changelog as it was */
+async function writeVersion(changelog) {
   await orThrow(tool('@changesets/cli/bin.js', 'version'));
   const { version } = await json('package.json');
   const { output, end } = await outputOf('npm', ['install', '--package-lock-only', '--ignore-scripts'], { cwd: root });
@@ -99,8 +113,11 @@ async function makeVersion(isDry) {
   console.log(`This is ${version} now. Look at it, commit it, and tag the commit v${version}.`);
 }
 
-/** @param {boolean} isDry */
-async function publish(isDry) {
+/**
+ * @param {boolean} isDry
+ * @param {boolean} skipsNpm
+ */
+async function publish(isDry, skipsNpm) {
   const obstacles = obstaclesOf(await facts());
   for (const obstacle of obstacles) console.error(`in the way: ${obstacle}`);
   if (obstacles.length > 0 && !isDry) throw new Error('Cannot publish: see above');
@@ -108,7 +125,7 @@ async function publish(isDry) {
   await shown('npm', ['run', 'check']);
   const [deno] = await findPrograms(['deno']);
   const dry = isDry ? ['--dry-run'] : [];
-  await shown('npm', ['publish', '--access', 'public', ...(isDry ? dry : ['--provenance'])]);
+  if (!skipsNpm) await shown('npm', ['publish', '--access', 'public', ...(isDry ? dry : ['--provenance'])]);
   await shown(deno?.command ?? 'deno', ['publish', ...dry, ...(isDry ? ['--allow-dirty'] : [])]);
   if (!isDry) return;
   console.log(`Nothing was published; ${obstacles.length} things are in the way.`);
@@ -171,10 +188,11 @@ function shown(command, args) {
 /** @param {readonly string[]} args */
 async function main(args) {
   const isDry = args.includes('--dry-run');
-  const [step, ...others] = args.filter((argument) => argument !== '--dry-run');
+  const skipsNpm = args.includes('--skip-npm');
+  const [step, ...others] = args.filter((argument) => !['--dry-run', '--skip-npm'].includes(argument));
   if (args.includes('--help')) console.log(HELP);
   else if (step === 'version' && others.length === 0) await makeVersion(isDry);
-  else if (step === 'publish' && others.length === 0) await publish(isDry);
+  else if (step === 'publish' && others.length === 0) await publish(isDry, skipsNpm);
   else {
     console.error(`Cannot release: name one step, version or publish\n\n${HELP}`);
     process.exitCode = 2;

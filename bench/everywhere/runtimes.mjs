@@ -2,7 +2,7 @@
 // How the cases are measured in each runtime: from inside by benchmark.js, where there is a clock and a compiler for it; from
 // outside by the slope of longer and longer calls (slope.mjs) in workerd and in the edge machine.
 import { execFile, spawn } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,9 @@ import { promisify } from 'node:util';
 import * as esbuild from 'esbuild';
 import { findOrInstallChromium } from '../../tools/chromium.mjs';
 import { openPage } from '../../tools/chromium-page.mjs';
-import { findPrograms, loadFromRuntimes } from '../../tools/runtimes.mjs';
+import { EDGE_BUNDLE, openEdgeMachine } from '../../tools/edge.mjs';
+import { findPrograms } from '../../tools/runtimes.mjs';
+import { WORKERD_BUNDLE, workerdConfig } from '../../tools/workerd.mjs';
 import { CASES } from './cases.mjs';
 import { measureSlope } from './slope.mjs';
 
@@ -131,13 +133,13 @@ async function inWorkerd(folder) {
   const [program] = await findPrograms(['workerd']);
   if (program === undefined) throw new RangeError('Cannot measure in workerd: it has no program');
   await bundle(folder, 'worker.mjs', 'bench-worker.mjs', {
-    platform: 'neutral',
+    ...WORKERD_BUNDLE,
+    external: [...WORKERD_BUNDLE.external],
     conditions: ['workerd'],
-    external: ['*.wasm?module'],
   });
   const port = await freePort();
   const config = join(folder, 'bench.capnp');
-  await writeFile(config, configOf(port));
+  await writeFile(config, workerdConfig({ script: 'bench-worker.mjs', port }));
   const child = spawn(program.command, ['serve', config], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   const end = () => child.kill('SIGKILL');
   process.on('exit', end);
@@ -155,53 +157,14 @@ async function inWorkerd(folder) {
   }
 }
 
-/** @param {number} port */
-function configOf(port) {
-  return `using Workerd = import "/workerd/workerd.capnp";
-
-const config :Workerd.Config = (
-  services = [(name = "bench", worker = (
-    modules = [
-      (name = "worker.mjs", esModule = embed "bench-worker.mjs"),
-      (name = "core.wasm?module", wasm = embed "node_modules/plimsoll/dist/core.wasm"),
-    ],
-    compatibilityDate = "2026-11-17",
-    compatibilityFlags = ["no_nodejs_compat", "no_nodejs_compat_v2"],
-  ))],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "bench")],
-);
-`;
-}
-
 /**
  * @param {string} folder
  * @returns {Promise<RuntimeResult>}
  */
 async function inEdge(folder) {
   const [program] = await findPrograms(['edge']);
-  const compiled = {
-    name: 'compiled-module',
-    /** @param {esbuild.PluginBuild} build */
-    setup(build) {
-      build.onResolve({ filter: /\.wasm\?module$/ }, ({ path }) => ({ path, namespace: 'compiled' }));
-      build.onLoad({ filter: /.*/, namespace: 'compiled' }, () => ({
-        contents: 'export default globalThis.plimsollCoreModule;',
-      }));
-    },
-  };
-  const script = await bundle(folder, 'edge-main.mjs', 'bench-edge.js', {
-    format: 'iife',
-    platform: 'neutral',
-    conditions: ['edge-light'],
-    plugins: [compiled],
-  });
-  const { EdgeVM } = loadFromRuntimes('@edge-runtime/vm');
-  const wasm = await readFile(join(folder, 'node_modules/plimsoll/dist/core.wasm'));
-  const machine = new EdgeVM({
-    extend: (/** @type {object} */ context) =>
-      Object.assign(context, { plimsollCoreModule: new WebAssembly.Module(wasm) }),
-  });
-  machine.evaluate(await readFile(script, 'utf8'));
+  const script = await bundle(folder, 'edge-main.mjs', 'bench-edge.js', EDGE_BUNDLE);
+  const machine = await openEdgeMachine(folder, script);
   const results = await slopes((index, count) => machine.evaluate(`plimsollRunCase(${index}, ${count})`));
   return { version: program?.version ?? '', harness: 'slope, from outside', results };
 }

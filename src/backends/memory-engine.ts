@@ -198,7 +198,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     return { requested: revision, compactRevision: this.#applier.compact(revision, action) };
   }
 
-  pin(revision: Revision, options: PinOptions): Pin {
+  pin(revision: Revision, options: Required<PinOptions>): Pin {
     return this.#applier.pins.pin(revision, options);
   }
 

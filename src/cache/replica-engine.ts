@@ -208,7 +208,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
     return { requested: revision, compactRevision: window.compactRevision };
   }
 
-  pin(revision: Revision, options: PinOptions): Pin {
+  pin(revision: Revision, options: Required<PinOptions>): Pin {
     return this.#applier.pins.pin(revision, options);
   }
 

@@ -1,8 +1,8 @@
-import { baseOf } from './base.ts';
 import type { DocumentVersion } from './document-version.ts';
 import type { HandlerRecord } from './record.ts';
 import type { Handler } from './registry.ts';
 import { doneSchemaOf, readSchema } from './schema.ts';
+import { seenBaseOf } from './seen-base.ts';
 import type { Snapshot } from './snapshot.ts';
 import { digestOfView, type View } from './view.ts';
 
@@ -81,7 +81,7 @@ function isSameInput(
   if (attempt?.state !== 'ok' || attempt.digest !== done || plan !== undefined) return false;
   const adopts = handler.onSchemaChange === 'adopt';
   // Another function may select something else from what is the same object.
-  const old = handler.select === undefined ? baseOf(doc, record, handler, snapshot) : undefined;
+  const old = handler.select === undefined ? seenBaseOf(doc, record, handler, snapshot) : undefined;
   if (old === undefined) return adopts;
   if (digestOfView(old.value) !== digestOfView(view.value)) return false;
   // What is seen is the same; what the handler makes of it is not, where it says so.

@@ -1,5 +1,6 @@
 import { isCount } from '../queue/keyed-queue.ts';
 import { checkSignal } from '../types/check-signal.ts';
+import { checkWellFormed } from '../types/check-well-formed.ts';
 import { shown } from '../types/shown.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import { wrongNumber } from '../types/wrong-number.ts';
@@ -57,8 +58,7 @@ export function registering(id: unknown): string {
 export function checkId(action: string, id: string): void {
   if (typeof id !== 'string' || id === '')
     throw new TypeError(`Cannot ${action}: the id must be a string with content`);
-  if (!id.isWellFormed())
-    throw new TypeError(`Cannot ${action}: the id has a lone surrogate, which no record can have`);
+  checkWellFormed(action, 'the id', id);
   if (id.length > ID_LENGTH_MAX) throw new TypeError(`Cannot ${action}: the id is longer than ${ID_LENGTH_MAX}`);
   if (id.includes('/') || id === '__proto__')
     throw new TypeError(`Cannot ${action}: the id may not be or contain "${id.includes('/') ? '/' : id}"`);
@@ -161,9 +161,10 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   if (recordTtlMs !== undefined && !(typeof recordTtlMs === 'number' && recordTtlMs >= 0)) {
     throw wrongNumber(action, 'recordTtlMs', recordTtlMs, 'at least 0');
   }
-  if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '' || !finalizer.isWellFormed())) {
-    throw new TypeError(`Cannot ${action}: finalizer must be a string with content, and without a lone surrogate`);
+  if (finalizer !== undefined && (typeof finalizer !== 'string' || finalizer === '')) {
+    throw new TypeError(`Cannot ${action}: finalizer must be a string with content`);
   }
+  checkWellFormed(action, 'finalizer', finalizer ?? '');
   for (const [name, value] of Object.entries({ drainMs, cleanupMs })) {
     if (value !== undefined && !(typeof value === 'number' && value >= 0)) {
       throw wrongNumber(action, name, value, 'at least 0');

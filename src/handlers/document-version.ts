@@ -330,19 +330,19 @@ export class DocumentVersion implements Tables {
     return this.#plain;
   }
 
-  /** `view` is that of a `done` which is new. Keeps exactly the bases that some `done` names. */
-  #with(tick: number, records: Changes<HandlerRecord>, view?: unknown): DocumentVersion {
+  /** Keeps exactly the bases that some `done` names. */
+  #with(tick: number, records: Changes<HandlerRecord>): DocumentVersion {
     let bases = this.#bases;
     let retiring = this.#retiring;
     // Few changes make one of these: it costs nothing where none does.
     if (records.some(([id, record]) => movesTables(this.record(id), record))) {
-      bases = basesWith(this.#bases, this.#records, records, view);
+      bases = basesWith(this.#bases, this.#records, records);
       retiring = retiringWith(this.#retiring, this.#records, records);
     }
     return new DocumentVersion(this.#header, tick, this.#records.with(records), bases, retiring);
   }
 
-  /** `#with` a single change, as nearly all are. */
+  /** `#with` a single change, as nearly all are; `view` is that of a success. */
   #set(tick: number, id: string, record: HandlerRecord | undefined, view?: unknown): DocumentVersion {
     const known = this.#records.get(id);
     let bases = this.#bases;

@@ -1,10 +1,10 @@
-import { baseOf } from './base.ts';
 import type { DocumentVersion } from './document-version.ts';
 import type { Handled } from './filters.ts';
 import type { Parent } from './parent.ts';
 import { planTable } from './plan-table.ts';
 import { type Attempt, type HandlerRecord, isSettled, type PlanEntry, type Retirement } from './record.ts';
 import type { Handler } from './registry.ts';
+import { seenBaseOf } from './seen-base.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { View } from './view.ts';
 
@@ -83,7 +83,7 @@ export function isFilteredStep(handler: Handler, doc: DocumentVersion, snapshot:
   if (record?.attempt?.state === 'open' && record.attempt.digest === view.digest) return false;
   const done = record?.done ?? null;
   const { digest: opened = done, state = 'ok' } = record?.attempt ?? {};
-  const base = baseOf(doc, record, handler, snapshot);
+  const base = seenBaseOf(doc, record, handler, snapshot);
   const handled: Handled = {
     base: done === null ? undefined : base?.isWhole === true ? base : 'unknown',
     // An attempt on what it has succeeded on, that has not succeeded, was opened after one on something else.
@@ -100,7 +100,7 @@ export function oldOf(
   snapshot: Snapshot,
 ): unknown {
   if (entry !== undefined) return doc?.baseOf(record)?.view;
-  const base = baseOf(doc, record, handler, snapshot);
+  const base = seenBaseOf(doc, record, handler, snapshot);
   return base?.isWhole === true ? base.value : undefined;
 }
 

@@ -52,7 +52,7 @@ export class PlanBuilder {
     isPromise(made?.value);
     // Refuses here, in the parent's call, what could not be told apart or written down later.
     const isPlain = made === undefined && options.args === undefined;
-    const digest = isPlain ? '' : toldOf(action, () => digestOfSub(made?.value, options.args));
+    const digest = isPlain ? '' : namingSub(action, () => digestOfSub(made?.value, options.args));
     const args = ownData(action, options.args);
     const selected = made && { value: ownData(action, made.value) };
     this.#plan ??= [];
@@ -124,7 +124,7 @@ export class PlanBuilder {
 }
 
 /** What is wrong with the args or the selection of a sub is told of the sub. */
-function toldOf<R>(action: string, make: () => R): R {
+function namingSub<R>(action: string, make: () => R): R {
   try {
     return make();
   } catch (error) {

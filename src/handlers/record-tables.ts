@@ -16,29 +16,28 @@ export function movesTables(before: HandlerRecord | undefined, after: HandlerRec
   return (before?.retirement === undefined) !== (after?.retirement === undefined);
 }
 
-/** Exactly the bases that some `done` names. `view` is that of a `done` which is new. */
+/** Exactly the bases that some `done` names, after changes of which none makes a `done` that is new. */
 export function basesWith(
   before: VersionedMap<Base>,
   known: VersionedMap<HandlerRecord>,
   records: Changes<HandlerRecord>,
-  view: unknown,
 ): VersionedMap<Base> {
   const bases = new Map<string, Base | undefined>();
-  const count = (digest: string | null | undefined, by: number, given: unknown): void => {
+  const count = (digest: string | null | undefined, by: number): void => {
     if (digest === null || digest === undefined) return;
     const base = bases.has(digest) ? bases.get(digest) : before.get(digest);
-    bases.set(digest, usedBy(base, by, given));
+    bases.set(digest, usedBy(base, by, undefined));
   };
   for (const [id, record] of records) {
     const done = known.get(id)?.done;
     if (record?.done === done) continue;
-    count(record?.done, 1, view);
-    count(done, -1, undefined);
+    count(record?.done, 1);
+    count(done, -1);
   }
   return before.with([...bases]);
 }
 
-/** The same for one record, as nearly always. */
+/** The same for one record, as nearly always. `view` is that of its success, if it is of one. */
 export function basesWithOne(
   before: VersionedMap<Base>,
   known: HandlerRecord | undefined,

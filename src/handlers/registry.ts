@@ -1,4 +1,5 @@
 import { type Backoff, resolveBackoff } from '../queue/backoff.ts';
+import { checkWellFormed } from '../types/check-well-formed.ts';
 import { UnsupportedError } from '../types/errors.ts';
 import { shown } from '../types/shown.ts';
 import {
@@ -221,9 +222,7 @@ function checkVersion(action: string, kind: HandlerKind, options: HandlerOptions
   if (version !== undefined && (typeof version !== 'string' || version === '')) {
     throw new TypeError(`Cannot ${action}: version must be a string with content`);
   }
-  if (version?.isWellFormed() === false) {
-    throw new TypeError(`Cannot ${action}: version has a lone surrogate, which no record can have`);
-  }
+  checkWellFormed(action, 'version', version ?? '');
   const kinds = { onAdded: ['change', 'create'], onSchemaChange: ['change', 'update'] } as const;
   for (const name of ['onAdded', 'onSchemaChange'] as const) {
     const choice = options[name];

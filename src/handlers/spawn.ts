@@ -125,21 +125,24 @@ export class Spawn<H extends SpawnHandler = SpawnHandler> {
     const { handler } = this;
     if (handler.kind !== 'timer' || handler.intervalMs === undefined) return;
     this.#failures = 0;
-    this.#settleOk(startedMs, this.#changes, nowMs);
+    this.#waitInterval(handler, handler.intervalMs, startedMs, nowMs);
   }
 
   #settleOk(startedMs: number, changes: number, nowMs: number): void {
     const { handler } = this;
-    const intervalMs = handler.kind === 'timer' ? handler.intervalMs : undefined;
-    if (handler.kind === 'timer' && intervalMs !== undefined) {
-      const lateMs = handler.sharp ? (nowMs - startedMs) % intervalMs : 0;
-      this.#waitUntil(nowMs + intervalMs - lateMs);
+    if (handler.kind === 'timer' && handler.intervalMs !== undefined) {
+      this.#waitInterval(handler, handler.intervalMs, startedMs, nowMs);
     } else if (handler.kind === 'timer' && handler.idleMs !== undefined) {
       this.#waitUntil(nowMs);
       this.#waitsForChange = this.#changes === changes;
     } else {
       this.#isEnded = true;
     }
+  }
+
+  #waitInterval({ sharp }: TimerHandler, intervalMs: number, startedMs: number, nowMs: number): void {
+    const lateMs = sharp ? (nowMs - startedMs) % intervalMs : 0;
+    this.#waitUntil(nowMs + intervalMs - lateMs);
   }
 
   /** Not before the `initialDelayMs` of an object that came into scope again during the call. */

@@ -56,7 +56,7 @@ export function isWholeAtBy(
   essence: EssenceHasher | undefined,
 ): (object: unknown, path: Path) => boolean {
   if (view !== undefined) return () => false;
-  // A hasher of the user's may do without.
+  // One that somebody has made for an earlier version lacks it.
   const hasher: Partial<EssenceHasher> = essence ?? kubernetesHasher();
   return (object, path) => hasher.isWholeAt?.(object, path) ?? false;
 }

@@ -79,7 +79,7 @@ export interface StoreEngine {
   endWatches(mvcc: Mvcc<never, never>): void;
 
   compact(revision: Revision, call: WriteCall): Promise<CompactResult>;
-  pin(revision: Revision, options: PinOptions): Pin;
+  pin(revision: Revision, options: Required<PinOptions>): Pin;
   createSnapshot(call: WriteCall): Promise<Uint8Array>;
 
   /** With `keepAlive` the call's signal goes on to end the renewals. */

@@ -1,4 +1,4 @@
-/** How long a list is that somebody has given. Throws TypeError for what is no array, and for one that does not say. */
+/** How long a list is that somebody has given; `what` names it with its verb, `then is`. Throws TypeError for what is no array, and for one that does not say. */
 export function lengthOf(list: unknown, what: string, action: string): number {
   if (!Array.isArray(list)) throw new TypeError(`Cannot ${action}: ${what} not an array`);
   const { length } = list;
@@ -9,9 +9,11 @@ export function lengthOf(list: unknown, what: string, action: string): number {
 }
 
 /**
- * The elements of a list, holes as well, up to a length that was asked for once: what is counted is what is run, and no
- * iterator that somebody has given the list.
+ * What is made of the elements of a list, holes as well, up to a length that was asked for once: what is counted is what is
+ * run, and no iterator that somebody has given the list.
  */
-export function elementsOf<T>(list: readonly T[], length: number): readonly T[] {
-  return Array.from({ length }, (_, place) => list[place] as T);
+export function mapList<T, R>(list: readonly T[], length: number, make: (element: T) => R): R[] {
+  const made: R[] = [];
+  for (let place = 0; place < length; place++) made.push(make(list[place] as T));
+  return made;
 }

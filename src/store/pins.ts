@@ -93,9 +93,8 @@ export class Pins {
    *
    * Throws TypeError, RangeError, `CompactedError`, `FutureRevisionError`, `LimitExceededError`.
    */
-  pin(revision: Revision, options: PinOptions): Pin {
+  pin(revision: Revision, { owner, ttlMs, bytes }: Required<PinOptions>): Pin {
     const action = 'pin a revision';
-    const { owner, ttlMs, bytes } = readPinOptions(options, action);
     if (typeof owner !== 'string' || owner === '')
       throw new TypeError(`Cannot ${action}: owner is not a string with text`);
     checkInteger('ttlMs', ttlMs, action, 1);

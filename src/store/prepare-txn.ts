@@ -6,7 +6,7 @@ import { shown } from '../types/shown.ts';
 import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
 import { checkChoice, checkFlag, checkMembers, LEASE_NAMES, RANGE_NAMES, SELECTION_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
-import { elementsOf, lengthOf } from './list.ts';
+import { lengthOf, mapList } from './list.ts';
 import type { Mvcc } from './mvcc.ts';
 import { checkValue, preparePut } from './prepare-put.ts';
 import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
@@ -65,9 +65,9 @@ function prepareLevel<V, K extends Key>(
   }
   const operation = (one: Operation<V, K>) => prepareOperation(mvcc, one, budget - size, operationsMax);
   return {
-    compare: elementsOf(compare, lengths.compare).map((one) => prepareCompare(mvcc, one)),
-    then: elementsOf(then, lengths.then).map(operation),
-    else: elementsOf(otherwise, lengths.else).map(operation),
+    compare: mapList(compare, lengths.compare, (one) => prepareCompare(mvcc, one)),
+    then: mapList(then, lengths.then, operation),
+    else: mapList(otherwise, lengths.else, operation),
   };
 }
 

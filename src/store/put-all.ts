@@ -3,7 +3,7 @@ import type { Key } from '../types/revision.ts';
 import type { TxnResult } from '../types/txn.ts';
 import { checkMembers, ENTRY_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
-import { elementsOf, lengthOf } from './list.ts';
+import { lengthOf, mapList } from './list.ts';
 import type { Mvcc } from './mvcc.ts';
 import { preparePut } from './prepare-put.ts';
 import type { PreparedPut, PreparedTxn } from './prepared.ts';
@@ -19,7 +19,7 @@ export function preparePutAll<V, K extends Key>(
   txnBytes: number,
   action: string,
 ): PreparedPuts {
-  const then = elementsOf(entries, lengthOf(entries, 'the entries are', action)).map((entry) => {
+  const then = mapList(entries, lengthOf(entries, 'the entries are', action), (entry) => {
     checkMembers(entry, ENTRY_NAMES, action, 'an entry is not an object', 'member of an entry');
     return preparePut(mvcc, entry.key, entry.value, entry, action);
   });

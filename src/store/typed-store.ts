@@ -233,6 +233,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
 
   pin(revision: Revision, options: PinOptions): Pin {
     const action = 'pin a revision';
+    this.#checkOpen(action);
     const own = readPinOptions(options, action);
     this.#beginRead(action);
     return this.#engine.pin(revision, own);

@@ -1,6 +1,5 @@
 // @ts-check
-// The suite as a program of workerd, which finds no packages and compiles no bytes: the package is bundled with it, and the
-// core is a module of the configuration. Twice, by the exports that its condition `workerd` chooses, and as somebody has it
+// The suite as a program of workerd (tools/workerd.mjs). Twice, by the exports that its condition `workerd` chooses, and as somebody has it
 // whose bundler knows no such condition, or whose package comes from JSR:
 //
 //   worker.mjs          cases + dist/mod.static.js, dist/testing.static.js     import './core.wasm?module'
@@ -10,26 +9,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { WORKERD_BUNDLE, workerdConfig } from '../../tools/workerd.mjs';
 import { bundle } from './bundle.mjs';
 
-/**
- * The behaviour of that day's workerd, without what it has of Node: the package needs none of it. A deployed worker has
- * 128 MB; here that bounds the heap of JavaScript, the core's memory is not counted.
- */
-const CONFIG = `using Workerd = import "/workerd/workerd.capnp";
-
-const config :Workerd.Config = (
-  v8Flags = ["--max-old-space-size=128"],
-  services = [(name = "suite", worker = (
-    modules = [
-      (name = "worker.mjs", esModule = embed "worker.mjs"),
-      (name = "core.wasm?module", wasm = embed "node_modules/plimsoll/dist/core.wasm"),
-    ],
-    compatibilityDate = "2026-11-17",
-    compatibilityFlags = ["no_nodejs_compat", "no_nodejs_compat_v2"],
-  ))],
-);
-`;
+/** A deployed worker has 128 MB; here that bounds the heap of JavaScript, the core's memory is not counted. */
+const V8_FLAGS = ['--max-old-space-size=128'];
 
 /**
  * Bundles the suite with the package in the folder's `node_modules`; returns the path of the configuration to run.
@@ -58,12 +42,12 @@ async function makeConfig(folder, entry, conditions) {
   await bundle({
     entryPoints: [fileURLToPath(new URL(entry, import.meta.url))],
     outfile: join(folder, 'worker.mjs'),
-    platform: 'neutral',
+    ...WORKERD_BUNDLE,
+    external: [...WORKERD_BUNDLE.external],
     conditions,
     nodePaths: [join(folder, 'node_modules')],
-    external: ['*.wasm?module'],
   });
   const config = join(folder, 'worker.capnp');
-  await writeFile(config, CONFIG);
+  await writeFile(config, workerdConfig({ script: 'worker.mjs', v8Flags: V8_FLAGS }));
   return config;
 }

@@ -306,7 +306,7 @@ export const HANDLER_FAULTS: readonly Fault[] = [
   },
   {
     id: 'handlers-base-of-another-field',
-    file: 'src/handlers/base.ts',
+    file: 'src/handlers/seen-base.ts',
     find: 'return schema === handler.schema ? whole(known.view) : translated(known.view, schema, handler, snapshot);',
     replace: 'return whole(known.view);',
     why: "A14', A20': filters were asked about the value of the field that an earlier version looked at",

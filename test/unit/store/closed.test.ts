@@ -11,10 +11,11 @@ const CALLS: readonly (readonly [string, (store: Store<number, string>) => unkno
   ['read the leader', (store) => store.leader('x')],
   ['observe an election', (store) => store.observe('x')[Symbol.asyncIterator]().next()],
   ['resume a lock', (store) => store.resumeLock({} as never)],
+  ['pin a revision', (store) => store.pin(1, {} as never)],
   ['resume a leadership', (store) => store.resumeLeadership({} as never)],
 ];
 
-describe('locks and elections of what was closed', () => {
+describe('calls of what was closed', () => {
   it.each(CALLS)('are refused by the name of what was asked: %s (%#)', async (action, call) => {
     const store = await openStore<number>();
     const view = store.prefix('a/');

@@ -34,23 +34,6 @@ const fits = (run: () => void): boolean => {
 };
 
 describe('deletes in a store that is full to the slot', () => {
-  it('M37: after the largest commit of deletes that fits, and a compaction, there is room for one', () => {
-    const { state, texts } = fullState();
-    const remove = (chosen: readonly string[]): boolean => {
-      const revision = state.window.revision + 1;
-      return fits(() =>
-        state.publish({ revision, changes: chosen.map((text) => tombstone(text, revision)) }, 'delete'),
-      );
-    };
-    let size = 64;
-    while (!remove(texts.slice(0, size))) size--;
-    expect(size).toBeGreaterThan(1);
-    // Its tombstones stay until another revision follows.
-    state.window.compact(state.window.revision, 'compact');
-    while (!state.compactStep(1000));
-    expect(remove(texts.slice(-1))).toBe(true);
-  });
-
   it.each([1, 2, 3])('M37: %d at a time are taken as long as the core has room for just them', (size) => {
     const { state, texts } = fullState();
     let taken = 0;

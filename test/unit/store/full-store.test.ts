@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { CompactedError, StoreFullError } from '../../../src/types/errors.ts';
 import type { Store } from '../../../src/types/store.ts';
 import { openTestStore, Reader } from './fixture.ts';
@@ -179,5 +180,26 @@ describe('a full store', () => {
       return count;
     };
     expect(await capacity(true)).toBe(await capacity(false));
+  });
+
+  /** Keys, a share of them in a lease, that fill the store, then writes over them at random until nothing fits. */
+  async function written(seed: number) {
+    const rig = await openTestStore<number>({ memoryBytesMax: 1_048_576, retention: { events: 10 } });
+    const { store } = rig;
+    const random = createSeededRandom(seed);
+    const { id: lease } = await store.grantLease({ ttlMs: 1000 });
+    let count = 0;
+    while (!(await isRefused(store.put(`k${count}`, 1, random() < 0.3 ? { lease } : {})))) count++;
+    while (!(await isRefused(store.put(`k${Math.floor(random() * count)}`, 2, { ignoreLease: true }))));
+    return { ...rig, count };
+  }
+
+  it.each([1, 2, 3, 4, 5, 6])('M31, M37: a lease of many keys expires, and the store goes on (%d)', async (seed) => {
+    const { store, clock, count } = await written(seed);
+    await clock.advance(1000);
+    const left = store.range({ prefix: '', countOnly: true }).count;
+    expect(left).toBeLessThan(count);
+    expect(await isRefused(store.put('again', 1))).toBe(false);
+    await store.close();
   });
 });

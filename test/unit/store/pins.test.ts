@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenStoreOptions } from '../../../src/open-store.ts';
 import { textCodec } from '../../../src/store/codecs.ts';
-import { Pins } from '../../../src/store/pins.ts';
+import { Pins, readPinOptions } from '../../../src/store/pins.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
 import { createCommitHistory } from '../../../src/testing/commit-history.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -143,7 +143,7 @@ describe('scenario 10, M16: a hole', () => {
     'with a pin at %i compact(20) stays at the pin, a watch from 10 is legal; on release C=30, W=31',
     async (at) => {
       const parts = openHole();
-      const pin = parts.applier.pins.pin(at, { owner });
+      const pin = parts.applier.pins.pin(at, readPinOptions({ owner }, 'pin'));
       parts.span(30, ['put', 'k']);
       expect([parts.applier.compact(20, 'compact'), ...floors(parts)]).toEqual([at, at, at]);
       expect(parts.at('k', 9)).toBe('k(5,9,3)');
@@ -161,7 +161,7 @@ describe('scenario 10, M16: a hole', () => {
       const parts = openHole();
       parts.span(30, ['put', 'k']);
       parts.commit(35, ['put', 'k']);
-      parts.applier.pins.pin(at, { owner });
+      parts.applier.pins.pin(at, readPinOptions({ owner }, 'pin'));
       expect([parts.applier.compact(20, 'compact'), ...floors(parts)]).toEqual([30, 30, 31]);
     }
   });
@@ -171,25 +171,29 @@ describe('scenario 10, M16: a hole', () => {
     parts.span(30, ['put', 'k']);
     const { pins } = parts.applier;
     for (const inside of [10, 20, 29]) {
-      expect(() => pins.pin(inside, { owner })).toThrow(
+      expect(() => pins.pin(inside, readPinOptions({ owner }, 'pin'))).toThrow(
         expect.objectContaining({ code: 'COMPACTED', minRevision: 30 }),
       );
     }
-    expect(() => pins.pin(31, { owner })).toThrow(FutureRevisionError);
+    expect(() => pins.pin(31, readPinOptions({ owner }, 'pin'))).toThrow(FutureRevisionError);
     parts.applier.compact(8, 'compact');
-    expect(() => pins.pin(7, { owner })).toThrow(expect.objectContaining({ code: 'COMPACTED', minRevision: 8 }));
-    for (const legal of [8, 9, 30]) expect(pins.pin(legal, { owner }).revision).toBe(legal);
+    expect(() => pins.pin(7, readPinOptions({ owner }, 'pin'))).toThrow(
+      expect.objectContaining({ code: 'COMPACTED', minRevision: 8 }),
+    );
+    for (const legal of [8, 9, 30]) expect(pins.pin(legal, readPinOptions({ owner }, 'pin')).revision).toBe(legal);
   });
 
   it('a repair breaks what was pinned below it: that history was wrong (M13)', async () => {
     const parts = openHole();
-    const pin = parts.applier.pins.pin(8, { owner });
+    const pin = parts.applier.pins.pin(8, readPinOptions({ owner }, 'pin'));
     parts.repair(30, ['put', 'k']);
     await settle();
     expect([reason(pin), ...floors(parts)]).toEqual(['reset', 30, 31]);
-    const [below, at] = [parts.applier.pins, parts.applier.pins].map((pins) => pins.pin(30, { owner }));
+    const [below, at] = [parts.applier.pins, parts.applier.pins].map((pins) =>
+      pins.pin(30, readPinOptions({ owner }, 'pin')),
+    );
     parts.commit(31, ['put', 'k']);
-    const newest = parts.applier.pins.pin(31, { owner });
+    const newest = parts.applier.pins.pin(31, readPinOptions({ owner }, 'pin'));
     parts.applier.distrustHistory();
     await settle();
     expect([below, at, newest].map((one) => one && reason(one))).toEqual(['reset', 'reset', 'held']);
@@ -197,7 +201,7 @@ describe('scenario 10, M16: a hole', () => {
 
   it('a state that is made anew breaks all (M35)', async () => {
     const parts = openHole();
-    const pin = parts.applier.pins.pin(9, { owner });
+    const pin = parts.applier.pins.pin(9, readPinOptions({ owner }, 'pin'));
     parts.applier.compact(9, 'compact');
     parts.applier.restart({ revision: 30, changes: parts.changes(30, [['put', 'k']]) }, 'apply a list');
     await settle();
@@ -320,7 +324,7 @@ describe('the bounds of a pin', () => {
         gone++;
       },
     });
-    const pin = pins.pin(2, { owner, bytes: 100 });
+    const pin = pins.pin(2, readPinOptions({ owner, bytes: 100 }, 'pin'));
     await end(pins, pin, (ms) => clock.advance(ms));
     expect([gone, pins.size, clock.pending]).toEqual([expected, 0, 0]);
     pin.release();
@@ -493,7 +497,7 @@ describe('a full store and a pin', () => {
   it('history is dropped up to the oldest pin, then pins break, but none on what is newest', async () => {
     const parts = new Parts();
     for (const revision of [2, 3, 4]) parts.commit(revision, ['put', 'k']);
-    const pins = [2, 3, 4].map((revision) => parts.applier.pins.pin(revision, { owner }));
+    const pins = [2, 3, 4].map((revision) => parts.applier.pins.pin(revision, readPinOptions({ owner }, 'pin')));
     const dropped: unknown[] = [];
     for (let round = 0; round < 5; round++) {
       dropped.push([parts.applier.dropHistory(), parts.mvcc.window.compactRevision]);

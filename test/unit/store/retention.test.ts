@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textCodec } from '../../../src/store/codecs.ts';
+import { readPinOptions } from '../../../src/store/pins.ts';
 import type { Retention } from '../../../src/store/retention.ts';
 import { SPANS_MAX } from '../../../src/store/window.ts';
 import { openTestStore, Parts, Reader } from '../store/fixture.ts';
@@ -277,7 +278,7 @@ describe('retention and a pin', () => {
     const open = () => {
       const parts = new Parts({ retention: { events: 1 } });
       for (const revision of [5, 8, 9]) parts.commit(revision, ['put', 'k']);
-      const pin = parts.applier.pins.pin(9, { owner });
+      const pin = parts.applier.pins.pin(9, readPinOptions({ owner }, 'pin'));
       parts.span(30, ['put', 'k']);
       const { window } = parts.mvcc;
       return { parts, pin, floors: () => [window.compactRevision, window.watchFloor] };
@@ -295,7 +296,7 @@ describe('retention and a pin', () => {
   it('the bound on spans waits for the pin too', () => {
     const parts = new Parts({ retention: { events: Number.POSITIVE_INFINITY } });
     parts.commit(2, ['put', 'k']);
-    const pin = parts.applier.pins.pin(2, { owner });
+    const pin = parts.applier.pins.pin(2, readPinOptions({ owner }, 'pin'));
     for (let index = 0; index < SPANS_MAX + 10; index++) parts.span(10 + 5 * index);
     const { window } = parts.mvcc;
     expect(window.compactRevision).toBe(2);
@@ -307,7 +308,7 @@ describe('retention and a pin', () => {
   it('what was wanted of data that are gone means nothing for those after them', () => {
     const parts = new Parts({ retention: { events: 1 } });
     parts.commit(2, ['put', 'k']);
-    parts.applier.pins.pin(2, { owner });
+    parts.applier.pins.pin(2, readPinOptions({ owner }, 'pin'));
     for (const revision of [100, 200, 300]) parts.commit(revision, ['put', 'k']);
     parts.applier.compact(150, 'compact');
     parts.applier.stop();

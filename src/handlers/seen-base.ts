@@ -6,7 +6,7 @@ import { doneSchemaOf, readSchema } from './schema.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What a handler saw at its last success, by its present definition. */
-export interface Base {
+export interface SeenBase {
   readonly value: unknown;
   /** Nothing can be missing in it. What other rules of the essence left out cannot be told from what was not there. */
   readonly isWhole: boolean;
@@ -17,22 +17,24 @@ export interface Base {
  * if the view was defined otherwise and the base does not tell this one (A14').
  *
  * ```text
- *   at its last success    now: default            field a.b                        select
- *   default                it, by one essence      a.b of it, if no rule is about it   unknown
- *   field a                unknown                 b of it                          unknown
- *   field a.b              unknown                 it                               unknown
- *   field c                unknown                 unknown                          unknown
- *   select                 unknown                 unknown                          it
+ *   at its last success    now: default         field a.b                        select
+ *   default                it, by one essence   a.b of it, if no rule of one     unknown
+ *                                               essence is about that
+ *   field a                unknown              b of it                          unknown
+ *   field a.b              unknown              it                               unknown
+ *   field c                unknown              unknown                          unknown
+ *   select                 unknown              unknown                          it
  * ```
  *
- * By another essence, a default view is what the present one makes of it; good to compare with (A14'), but not whole. A `version` says that the handler means something else; what it sees is made in the same way for all that is known.
+ * By another essence, a default view is what the present one makes of it: good to compare with (A14'), but not whole. A
+ * `version` says that the handler means something else; how its view is made is the same for all that is known.
  */
-export function baseOf(
+export function seenBaseOf(
   doc: DocumentVersion | undefined,
   record: HandlerRecord | undefined,
   handler: Handler,
   snapshot: Snapshot,
-): Base | undefined {
+): SeenBase | undefined {
   const known = doc?.baseOf(record);
   if (known === undefined || record === undefined) return undefined;
   const schema = doneSchemaOf(record);
@@ -44,7 +46,7 @@ function translated(
   schema: string | undefined,
   { path, select, schema: present }: Handler,
   snapshot: Snapshot,
-): Base | undefined {
+): SeenBase | undefined {
   const before = readSchema(schema);
   if (select !== undefined) return before.place === 'select' ? whole(view) : undefined;
   if (path === undefined) {
@@ -63,6 +65,6 @@ function translated(
   return whole(valueAt(view, path.slice(outer.length)));
 }
 
-function whole(value: unknown): Base {
+function whole(value: unknown): SeenBase {
   return { value, isWhole: true };
 }
