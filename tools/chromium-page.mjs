@@ -1,6 +1,6 @@
 // @ts-check
 // A module in a page of Chromium. Its folder is served on loopback under a Content-Security-Policy that allows what
-// docs/runtimes.md names, and nothing more: so whatever runs here shows that this is enough.
+// docs/runtimes.md names, and nothing more (benchmark.js alone gets `hasEval`): so whatever runs here shows that this is enough.
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -16,6 +16,8 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // For who makes more WebAssembly memories than a page has addresses for.
+  '--js-flags=--expose-gc',
 ];
 /** @type {Readonly<Record<string, string>>} */
 const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
