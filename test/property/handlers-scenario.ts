@@ -127,13 +127,22 @@ function finalOf(run: ProgramRun, { handlers, deletion }: Program): unknown {
   const living = kept.map(({ name, uid, object, deleting, finalizers }) => {
     if (deleting) return { name, uid, deleting, finalizers };
     const inScope = handlers.filter((plan) => plan.kind === 'change' && (!plan.onlyLabelled || isLabelled(object)));
-    // Whoever is not for it any more may have asked for the finalizer before, or not have come to it.
-    const isHeldFor = inScope.length > 0 || (deletion !== undefined && (!deletion.onlyLabelled || isLabelled(object)));
+    // Who has something to undo asks for the finalizer. Whoever is not for the object any more may have done so before, or not
+    // have come to it.
+    const isHeldFor =
+      inScope.some(asksForFinalizer) ||
+      (deletion !== undefined && (!deletion.onlyLabelled || isLabelled(object))) ||
+      (deletion === undefined && !handlers.some(asksForFinalizer));
     const held = isHeldFor ? { finalizers } : {};
     return { name, uid, object, ...held, handlers: inScope.map((plan) => handlerOf(run, plan, uid, object)) };
   });
   const deletions = [...run.journal.ledger].filter(([who]) => who.endsWith(` ${DELETION}`)).sort();
   return { living, deletions };
+}
+
+/** Who has nothing to undo asks for none, nor does a parent of no subs. */
+function asksForFinalizer({ retires, subs }: HandlerPlan): boolean {
+  return retires && subs !== undefined;
 }
 
 function handlerOf({ journal }: ProgramRun, plan: HandlerPlan, uid: string, object: Thing): unknown {
