@@ -386,6 +386,8 @@ describe('the end of the data', () => {
     expect(clock.pending).toBe(0);
     for (const pin of pins) pin.release();
     expect(() => store.pin(3, { owner })).toThrow(ClosedError);
+    // Whatever else is wrong with the call.
+    expect(() => store.pin(3, { owner, unknown: 1 } as never)).toThrow(ClosedError);
   });
 
   it('a replica: pins hold its own window back, and break when its data are replaced', async () => {
