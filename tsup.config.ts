@@ -4,8 +4,8 @@ import { defineConfig, type Options } from 'tsup';
  * Two bundles of the same sources. They differ in one file, how the core module is obtained:
  *
  * ```text
- *   inline   mod.js  testing.js  cli.js           src/core/module.ts          bytes inlined, compiled on first use
- *   static   mod.static.js  testing.static.js     src/core/module.static.ts   import './core.wasm?module' by the host
+ *   inline   mod.js  sqlite.js  testing.js  cli.js             src/core/module.ts          bytes inlined, compiled on first use
+ *   static   mod.static.js  sqlite.static.js  testing.static.js  src/core/module.static.ts   import './core.wasm?module' by the host
  * ```
  *
  * Within a bundle the entries share chunks, so that an error class is one class whichever entry it came from; between
@@ -27,6 +27,8 @@ const common: Options = {
   },
 };
 
+const ENTRIES = { mod: 'src/mod.ts', sqlite: 'src/adapters/sqlite/mod.ts', testing: 'src/testing/mod.ts' };
+
 type Plugin = NonNullable<Options['esbuildPlugins']>[number];
 
 const staticModule: Plugin = {
@@ -47,16 +49,16 @@ const staticModule: Plugin = {
 export default defineConfig([
   {
     ...common,
-    entry: { mod: 'src/mod.ts', testing: 'src/testing/mod.ts', cli: 'src/cli/main.ts' },
+    entry: { ...ENTRIES, cli: 'src/cli/main.ts' },
     // `Symbol.asyncDispose` is in no lib below esnext, and a project need not have set that.
     dts: {
-      entry: { mod: 'src/mod.ts', testing: 'src/testing/mod.ts' },
+      entry: ENTRIES,
       banner: '/// <reference lib="esnext.disposable" />',
     },
   },
   {
     ...common,
-    entry: { 'mod.static': 'src/mod.ts', 'testing.static': 'src/testing/mod.ts' },
+    entry: Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [`${name}.static`, file])),
     esbuildPlugins: [staticModule],
     // Names are by content, and some content is the same in both bundles.
     esbuildOptions: (options, context) => {

@@ -9,14 +9,30 @@ export const WORKERD_BUNDLE = /** @type {const} */ ({ platform: 'neutral', exter
  * A configuration beside the script and the `node_modules` of a project: the behaviour of that day's workerd, without what it has
  * of Node, of which the package needs nothing.
  *
- * @param {{ script: string, v8Flags?: readonly string[], port?: number }} options `port`: listens there, on the loopback
+ * @param {object} options
+ * @param {string} options.script
+ * @param {readonly string[]} [options.v8Flags]
+ * @param {number} [options.port] listens there, on the loopback
+ * @param {{ className: string, folder: string }} [options.objects] an exported class of Durable Objects, bound under its name;
+ *   their SQLite is in files below that folder, since the storage in memory has none
  */
-export function workerdConfig({ script, v8Flags = [], port }) {
+export function workerdConfig({ script, v8Flags = [], port, objects }) {
   const flags = v8Flags.map((flag) => JSON.stringify(flag)).join(', ');
   const sockets =
     port === undefined
       ? ''
       : `\n  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],`;
+  const disk =
+    objects === undefined
+      ? ''
+      : `, (name = "disk", disk = (path = ${JSON.stringify(objects.folder)}, writable = true))`;
+  const bound =
+    objects === undefined
+      ? ''
+      : `
+    bindings = [(name = "${objects.className}", durableObjectNamespace = "${objects.className}")],
+    durableObjectNamespaces = [(className = "${objects.className}", uniqueKey = "plimsoll", enableSql = true)],
+    durableObjectStorage = (localDisk = "disk"),`;
   return `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
@@ -27,8 +43,8 @@ const config :Workerd.Config = (
       (name = "core.wasm?module", wasm = embed "node_modules/plimsoll/dist/core.wasm"),
     ],
     compatibilityDate = "2026-11-17",
-    compatibilityFlags = ["no_nodejs_compat", "no_nodejs_compat_v2"],
-  ))],${sockets}
+    compatibilityFlags = ["no_nodejs_compat", "no_nodejs_compat_v2"],${bound}
+  ))${disk}],${sockets}
 );
 `;
 }

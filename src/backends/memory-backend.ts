@@ -15,7 +15,7 @@ import type { Revision } from '../types/revision.ts';
 import { MemoryBackendLeases } from './memory-backend-leases.ts';
 import { MemoryBackendStream } from './memory-backend-stream.ts';
 import { type ByteStore, backendKv, keyRange, positionOf, signalOf } from './memory-backend-terms.ts';
-import { responseOf, txnOf } from './memory-backend-txn.ts';
+import { responseOf, txnOf } from './txn-terms.ts';
 
 /**
  * An embedded store of bytes as a `Backend`: the reference for the contract, and what tests put replicas in front of.

@@ -7,7 +7,7 @@ import type {
 import type { Compare, Operation, OperationResult, TxnRequest } from '../types/txn.ts';
 import { backendKv, keyRange } from './memory-backend-terms.ts';
 
-/** Transactions in the store's terms, and its answers in the backend's. */
+/** Transactions in the terms of the store, and its answers in those of the backend. */
 
 export function txnOf(request: Omit<BackendTxnRequest, 'signal'>): TxnRequest<Uint8Array, Uint8Array> {
   return {

@@ -9,15 +9,18 @@ import type { PreparedLease, PreparedPut } from './prepared.ts';
 const NO_LEASE: PreparedLease = Object.freeze({ type: 'id', id: '0' });
 const KEEP_LEASE: PreparedLease = Object.freeze({ type: 'keep' });
 
+/** What keys and values are, which is all that a request is judged by before the state is looked at. */
+export type RequestTypes<V, K extends Key> = Pick<Mvcc<V, K>, 'keys' | 'values'>;
+
 /** Throws TypeError, RangeError, `InvalidKeyError`, `LimitExceededError`, `ValueError`, and what a codec throws. */
 export function preparePut<V, K extends Key>(
-  mvcc: Mvcc<V, K>,
+  types: RequestTypes<V, K>,
   key: K,
   value: V | undefined,
   options: { readonly prevKv?: boolean } & LeaseAttachment,
   action: string,
 ): PreparedPut {
-  const text = mvcc.keys.text(key, action);
+  const text = types.keys.text(key, action);
   const lease = prepareLease(options, action);
   const ignoreValue = checkFlag('ignoreValue', options.ignoreValue, action);
   const prevKv = checkFlag('prevKv', options.prevKv, action);
@@ -27,7 +30,7 @@ export function preparePut<V, K extends Key>(
   if (!ignoreValue && value === undefined) {
     throw new TypeError(`Cannot ${action}: the value is undefined and ignoreValue is not set`);
   }
-  const cell = ignoreValue ? undefined : mvcc.values.admit(value as V, action);
+  const cell = ignoreValue ? undefined : types.values.admit(value as V, action);
   return { type: 'put', text, cell, ignoreValue, lease, prevKv };
 }
 

@@ -7,8 +7,7 @@ import type { Compare, Operation, TxnRequest } from '../types/txn.ts';
 import { checkChoice, checkFlag, checkMembers, LEASE_NAMES, RANGE_NAMES, SELECTION_NAMES } from './checks.ts';
 import { checkDuplicates } from './duplicates.ts';
 import { lengthOf, mapList } from './list.ts';
-import type { Mvcc } from './mvcc.ts';
-import { checkValue, preparePut } from './prepare-put.ts';
+import { checkValue, preparePut, type RequestTypes } from './prepare-put.ts';
 import type { PreparedCompare, PreparedOperation, PreparedRange, PreparedTxn } from './prepared.ts';
 import { prepareSelection } from './selection.ts';
 import { bytesOf } from './values.ts';
@@ -34,18 +33,18 @@ const OPERATION_NAMES: Readonly<Record<string, ReadonlySet<string> | undefined>>
  * `LimitExceededError`, `DuplicateKeyError`, `ValueError`, and what a codec throws.
  */
 export function prepareTxn<V, K extends Key>(
-  mvcc: Mvcc<V, K>,
+  types: RequestTypes<V, K>,
   request: TxnRequest<V, K>,
   operationsMax: number,
 ): PreparedTxn {
-  const prepared = prepareLevel(mvcc, request, operationsMax, operationsMax, TXN_NAMES);
-  checkDuplicates(prepared, mvcc.keys, ACTION);
+  const prepared = prepareLevel(types, request, operationsMax, operationsMax, TXN_NAMES);
+  checkDuplicates(prepared, types.keys, ACTION);
   return prepared;
 }
 
 /** One level; those below have to do with what it leaves of the budget (store:R21). */
 function prepareLevel<V, K extends Key>(
-  mvcc: Mvcc<V, K>,
+  types: RequestTypes<V, K>,
   request: TxnRequest<V, K>,
   budget: number,
   operationsMax: number,
@@ -63,19 +62,19 @@ function prepareLevel<V, K extends Key>(
     const actual = operationsMax - budget + size;
     throw new LimitExceededError(ACTION, { limit: 'txnOperations', max: operationsMax, actual });
   }
-  const operation = (one: Operation<V, K>) => prepareOperation(mvcc, one, budget - size, operationsMax);
+  const operation = (one: Operation<V, K>) => prepareOperation(types, one, budget - size, operationsMax);
   return {
-    compare: mapList(compare, lengths.compare, (one) => prepareCompare(mvcc, one)),
+    compare: mapList(compare, lengths.compare, (one) => prepareCompare(types, one)),
     then: mapList(then, lengths.then, operation),
     else: mapList(otherwise, lengths.else, operation),
   };
 }
 
-function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, K>): PreparedCompare {
+function prepareCompare<V, K extends Key>(types: RequestTypes<V, K>, compare: Compare<V, K>): PreparedCompare {
   checkMembers(compare, COMPARE_NAMES, ACTION, 'a compare is not an object', 'member of a compare');
   // Each is read once, so the compiler does not know which value goes with which target: it is judged below.
   const { target, result, value } = compare;
-  const range = mvcc.resolve(compare, ACTION);
+  const range = types.keys.resolve(compare, ACTION);
   checkChoice('compare.result', result, ACTION, RESULTS);
   checkChoice('compare.target', target, ACTION, TARGETS);
   switch (target) {
@@ -85,7 +84,7 @@ function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, 
         range,
         target,
         result,
-        value: bytesOf(mvcc.values, mvcc.values.admit(value as V, ACTION), ACTION, undefined),
+        value: bytesOf(types.values, types.values.admit(value as V, ACTION), ACTION, undefined),
       };
     case 'lease':
       return { range, target, result, value: parseLeaseId(value, ACTION, 'compare.value') ?? '0' };
@@ -96,7 +95,7 @@ function prepareCompare<V, K extends Key>(mvcc: Mvcc<V, K>, compare: Compare<V, 
 }
 
 function prepareOperation<V, K extends Key>(
-  mvcc: Mvcc<V, K>,
+  types: RequestTypes<V, K>,
   operation: Operation<V, K>,
   budget: number,
   operationsMax: number,
@@ -115,25 +114,28 @@ function prepareOperation<V, K extends Key>(
   switch (type) {
     case 'put': {
       const put = operation as OperationOf<V, K, 'put'>;
-      return preparePut(mvcc, put.key, put.value, put, ACTION);
+      return preparePut(types, put.key, put.value, put, ACTION);
     }
     case 'delete': {
       const one = operation as OperationOf<V, K, 'delete'>;
-      return { type, range: mvcc.resolve(one, ACTION), prevKv: checkFlag('prevKv', one.prevKv, ACTION) };
+      return { type, range: types.keys.resolve(one, ACTION), prevKv: checkFlag('prevKv', one.prevKv, ACTION) };
     }
     case 'range':
-      return prepareRange(mvcc, operation as OperationOf<V, K, 'range'>);
+      return prepareRange(types, operation as OperationOf<V, K, 'range'>);
     case 'txn':
-      return { type, ...prepareLevel(mvcc, operation as OperationOf<V, K, 'txn'>, budget, operationsMax, names) };
+      return { type, ...prepareLevel(types, operation as OperationOf<V, K, 'txn'>, budget, operationsMax, names) };
   }
 }
 
-function prepareRange<V, K extends Key>(mvcc: Mvcc<V, K>, operation: OperationOf<V, K, 'range'>): PreparedRange {
+function prepareRange<V, K extends Key>(
+  types: RequestTypes<V, K>,
+  operation: OperationOf<V, K, 'range'>,
+): PreparedRange {
   const { revision = 0 } = operation;
   checkInteger('the revision', revision, ACTION);
   return {
     type: 'range',
-    range: mvcc.resolve(operation, ACTION),
+    range: types.keys.resolve(operation, ACTION),
     revision: Math.max(revision, 0),
     selection: prepareSelection(operation, ACTION),
   };

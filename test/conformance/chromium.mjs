@@ -69,7 +69,7 @@ async function describePage(folder, page) {
   const manifest = JSON.parse(await readFile(join(folder, 'node_modules/plimsoll/package.json'), 'utf8'));
   /** @param {string} subpath */
   const urlOf = (subpath) => `/node_modules/plimsoll/${manifest.exports[subpath].default.slice(2)}`;
-  const imports = { plimsoll: urlOf('.'), 'plimsoll/testing': urlOf('./testing') };
+  const imports = Object.fromEntries(['', '/sqlite', '/testing'].map((path) => [`plimsoll${path}`, urlOf(`.${path}`)]));
   const path = join(folder, `${page.script}.json`);
   await writeFile(path, JSON.stringify({ ...page, imports }));
   return path;

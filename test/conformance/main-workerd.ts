@@ -1,3 +1,4 @@
+import { type ObjectNamespace, runInObjects } from './sqlite-object.ts';
 import { type Failure, run } from './suite.ts';
 
 /**
@@ -14,10 +15,18 @@ addEventListener('unhandledrejection', ({ reason }) => {
   });
 });
 
+export { SqliteObject } from './sqlite-object.ts';
+
 export const suite = {
-  async test(): Promise<void> {
-    const { passed, failed, failures } = await run((name) => console.log(`PLIMSOLL-CASE ${JSON.stringify(name)}`));
-    const result = { passed, failed: failed + lost.length, failures: [...failures, ...lost] };
+  async test(_: unknown, { SqliteObject: objects }: { readonly SqliteObject: ObjectNamespace }): Promise<void> {
+    const onStart = (name: string) => console.log(`PLIMSOLL-CASE ${JSON.stringify(name)}`);
+    const { passed, failed, failures } = await run(onStart);
+    const ofObjects = await runInObjects(objects, onStart);
+    const result = {
+      passed: passed + ofObjects.passed,
+      failed: failed + ofObjects.failures.length + lost.length,
+      failures: [...failures, ...ofObjects.failures, ...lost],
+    };
     console.log(`PLIMSOLL-RESULT ${JSON.stringify(result)}`);
   },
 };

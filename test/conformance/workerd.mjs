@@ -6,8 +6,8 @@
 //   worker.mjs          cases + dist/mod.js, dist/testing.js                   import './core.wasm?module', createCore
 //
 //   core.wasm?module    dist/core.wasm, compiled by workerd
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { WORKERD_BUNDLE, workerdConfig } from '../../tools/workerd.mjs';
 import { bundle } from './bundle.mjs';
@@ -48,6 +48,8 @@ async function makeConfig(folder, entry, conditions) {
     nodePaths: [join(folder, 'node_modules')],
   });
   const config = join(folder, 'worker.capnp');
-  await writeFile(config, workerdConfig({ script: 'worker.mjs', v8Flags: V8_FLAGS }));
+  const objects = { className: 'SqliteObject', folder: join(folder, `objects-${basename(entry, '.ts')}`) };
+  await mkdir(objects.folder, { recursive: true });
+  await writeFile(config, workerdConfig({ script: 'worker.mjs', v8Flags: V8_FLAGS, objects }));
   return config;
 }

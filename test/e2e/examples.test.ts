@@ -45,7 +45,11 @@ async function runAll(programs: readonly Example[]): Promise<readonly Ended[]> {
     bundle: true,
     // Apart from the package, which stays one for all of them: an example is what a reader types, not what it imports.
     external: ['file:*', 'node:*'],
-    alias: { plimsoll: `file://${root}dist/mod.js`, 'plimsoll/testing': `file://${root}dist/testing.js` },
+    alias: {
+      plimsoll: `file://${root}dist/mod.js`,
+      'plimsoll/sqlite': `file://${root}dist/sqlite.js`,
+      'plimsoll/testing': `file://${root}dist/testing.js`,
+    },
     format: 'esm',
     target: 'node20',
     logLevel: 'error',

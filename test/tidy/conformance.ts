@@ -28,7 +28,9 @@ export function checkCases(suite: ProjectFile, cases: readonly ProjectFile[]): r
   const lost = cases.filter(({ path }) => !loaded.has(base(path))).map((file) => violation(file, 0, 'is not loaded'));
   const foreign = cases.flatMap((file) =>
     imports(file)
-      .filter(({ specifier }) => !/^(?:plimsoll(?:\/testing)?|\.\/[\w-]+\.ts|\.\.\/harness\.ts)$/.test(specifier))
+      .filter(
+        ({ specifier }) => !/^(?:plimsoll(?:\/(?:sqlite|testing))?|\.\/[\w-]+\.ts|\.\.\/harness\.ts)$/.test(specifier),
+      )
       .map(({ position, specifier }) =>
         violation(file, position, `"${specifier}" is neither the package by its name, nor a case, nor the harness`),
       ),

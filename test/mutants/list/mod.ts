@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 import { CACHE_FAULTS } from './cache.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
 import { LEASE_FAULTS } from './lease.ts';
+import { SQLITE_FAULTS } from './sqlite.ts';
 import { STORE_FAULTS } from './store.ts';
 import { TXN_FAULTS } from './txn.ts';
 import { WATCH_FAULTS } from './watch.ts';
@@ -14,4 +15,5 @@ export const FAULTS: readonly Fault[] = [
   ...LEASE_FAULTS,
   ...CACHE_FAULTS,
   ...HANDLER_FAULTS,
+  ...SQLITE_FAULTS,
 ];

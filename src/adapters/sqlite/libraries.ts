@@ -1,0 +1,72 @@
+import type { SqliteValue } from '../../types/sqlite-driver.ts';
+import type { StatementDatabase } from './statement-driver.ts';
+
+/** The libraries for SQLite that are known here, each in the shape that a driver takes. */
+export type SqliteLibrary = 'node:sqlite' | 'bun:sqlite' | 'better-sqlite3' | 'node-sqlite3-wasm';
+
+export interface OpenFileOptions {
+  readonly isReadOnly: boolean;
+}
+
+type Opener = (library: unknown, file: string, options: OpenFileOptions) => StatementDatabase;
+
+/** Structural: none of them is a dependency, and their own types differ from one version to the next. */
+interface PreparedByParameters {
+  all(...parameters: readonly SqliteValue[]): unknown[];
+  run(...parameters: readonly SqliteValue[]): unknown;
+}
+
+interface DatabaseByParameters {
+  exec(sql: string): unknown;
+  prepare(sql: string): PreparedByParameters;
+  close(): unknown;
+}
+
+interface WasmStatement {
+  all(parameters: readonly SqliteValue[]): unknown[];
+  run(parameters: readonly SqliteValue[]): unknown;
+  finalize(): void;
+}
+
+interface WasmDatabase {
+  exec(sql: string): unknown;
+  prepare(sql: string): WasmStatement;
+  close(): unknown;
+}
+
+type DatabaseClass<T> = new (file: string, options: Readonly<Record<string, unknown>>) => T;
+
+export const OPENERS: Readonly<Record<SqliteLibrary, Opener>> = {
+  'node:sqlite': (library, file, { isReadOnly }) => {
+    const { DatabaseSync } = library as { DatabaseSync: DatabaseClass<DatabaseByParameters> };
+    return byParameters(new DatabaseSync(file, { readOnly: isReadOnly }));
+  },
+  'bun:sqlite': (library, file, { isReadOnly }) => {
+    const { Database } = library as { Database: DatabaseClass<DatabaseByParameters> };
+    return byParameters(new Database(file, isReadOnly ? { readonly: true } : { create: true, readwrite: true }));
+  },
+  'better-sqlite3': (library, file, { isReadOnly }) => {
+    const { default: Database } = library as { default: DatabaseClass<DatabaseByParameters> };
+    // Its own wait for locks would stop the event loop.
+    return byParameters(new Database(file, { readonly: isReadOnly, timeout: 0 }));
+  },
+  'node-sqlite3-wasm': (library, file, { isReadOnly }) => {
+    const { default: names } = library as { default: { Database: DatabaseClass<WasmDatabase> } };
+    return new names.Database(file, { readOnly: isReadOnly });
+  },
+};
+
+/** Statements that take their parameters one by one. */
+function byParameters(database: DatabaseByParameters): StatementDatabase {
+  return {
+    exec: (sql) => void database.exec(sql),
+    prepare: (sql) => {
+      const statement = database.prepare(sql);
+      return {
+        all: (parameters) => statement.all(...parameters),
+        run: (parameters) => void statement.run(...parameters),
+      };
+    },
+    close: () => void database.close(),
+  };
+}

@@ -1,0 +1,234 @@
+import type { BackendEvent, BackendKeyValue, ByteRange } from '../../types/backend.ts';
+import type { LeaseId } from '../../types/lease.ts';
+import type { Revision } from '../../types/revision.ts';
+import type { SqliteDriver, SqliteRow, SqliteValue } from '../../types/sqlite-driver.ts';
+
+/** The one row about everything. */
+export interface SqliteState {
+  readonly identity: string;
+  readonly revision: Revision;
+  /** Oldest revision that can be read; -1 before the first compaction, which may be one at 0 (M16). */
+  readonly compacted: Revision;
+  /** Every revision below has been looked at by compaction; below `compacted` while it has work left. */
+  readonly cleaned: Revision;
+}
+
+export interface LeaseRow {
+  readonly id: LeaseId;
+  readonly ttlMs: number;
+  readonly deadlineMs: number;
+}
+
+const COLUMNS = 'e.key, e.value, e.create_revision, e.revision, e.version, e.lease';
+const LIVE = 'plimsoll_key k JOIN plimsoll_event e ON e.id = k.event';
+/**
+ * The newest event of each key up to a revision, if it is no delete. Of two events of one key in one revision, which nested
+ * transactions can make, the newer one has the larger id.
+ */
+const AT =
+  'e.revision <= ? AND e.deleted = 0 AND NOT EXISTS ' +
+  '(SELECT 1 FROM plimsoll_event n WHERE n.key = e.key AND n.revision >= e.revision AND n.revision <= ? AND n.id > e.id)';
+
+/** What is in the tables, and what is written to them: SQL is here and in `schema.ts` only. Nothing is remembered in between. */
+export class SqliteTables {
+  readonly #driver: SqliteDriver;
+
+  constructor(driver: SqliteDriver) {
+    this.#driver = driver;
+  }
+
+  state(): SqliteState {
+    const row = this.#one('SELECT identity, revision, compacted, cleaned FROM plimsoll_state') as SqliteRow;
+    return {
+      identity: row.identity as string,
+      revision: row.revision as number,
+      compacted: row.compacted as number,
+      cleaned: row.cleaned as number,
+    };
+  }
+
+  live(key: Uint8Array): BackendKeyValue | undefined {
+    const row = this.#one(`SELECT ${COLUMNS} FROM ${LIVE} WHERE k.key = ?`, key);
+    return row === undefined ? undefined : kvOf(row);
+  }
+
+  /** Keys ascending. `revision` 0 is the newest. */
+  rows(range: ByteRange, revision: Revision): BackendKeyValue[] {
+    if (revision === 0) {
+      const { where, parameters } = within('k.key', range);
+      return this.#all(`SELECT ${COLUMNS} FROM ${LIVE} WHERE ${where} ORDER BY k.key`, ...parameters).map(kvOf);
+    }
+    const { where, parameters } = within('e.key', range);
+    const sql = `SELECT ${COLUMNS} FROM plimsoll_event e WHERE ${where} AND ${AT} ORDER BY e.key`;
+    return this.#all(sql, ...parameters, revision, revision).map(kvOf);
+  }
+
+  count(range: ByteRange, revision: Revision): number {
+    if (revision === 0) {
+      const { where, parameters } = within('k.key', range);
+      return countOf(this.#one(`SELECT count(*) AS n FROM plimsoll_key k WHERE ${where}`, ...parameters));
+    }
+    const { where, parameters } = within('e.key', range);
+    const sql = `SELECT count(*) AS n FROM plimsoll_event e WHERE ${where} AND ${AT}`;
+    return countOf(this.#one(sql, ...parameters, revision, revision));
+  }
+
+  put({ key, value, createRevision, modRevision, version, lease }: BackendKeyValue): void {
+    this.#run(
+      'INSERT INTO plimsoll_event (revision, key, value, create_revision, version, lease, deleted) VALUES (?, ?, ?, ?, ?, ?, 0)',
+      modRevision,
+      key,
+      value,
+      createRevision,
+      version,
+      lease,
+    );
+    this.#run('INSERT OR REPLACE INTO plimsoll_key (key, event, lease) VALUES (?, last_insert_rowid(), ?)', key, lease);
+  }
+
+  delete(key: Uint8Array, revision: Revision): void {
+    this.#run(
+      "INSERT INTO plimsoll_event (revision, key, value, create_revision, version, lease, deleted) VALUES (?, ?, NULL, 0, 0, '0', 1)",
+      revision,
+      key,
+    );
+    this.#run('DELETE FROM plimsoll_key WHERE key = ?', key);
+  }
+
+  setRevision(revision: Revision): void {
+    this.#run('UPDATE plimsoll_state SET revision = ?', revision);
+  }
+
+  setCompacted(revision: Revision): void {
+    this.#run('UPDATE plimsoll_state SET compacted = ?', revision);
+  }
+
+  setCleaned(revision: Revision): void {
+    this.#run('UPDATE plimsoll_state SET cleaned = ?', revision);
+  }
+
+  /**
+   * Whole revisions from one on, ascending, about `eventsMax` events: as many as it takes to end with a revision. Events of
+   * one revision are in the order in which they were made.
+   */
+  history(from: Revision, eventsMax: number): { readonly revision: Revision; readonly event: BackendEvent }[] {
+    const to = this.revisionBehind(from, eventsMax - 1) ?? Number.MAX_SAFE_INTEGER;
+    const sql = `SELECT ${COLUMNS}, e.deleted FROM plimsoll_event e WHERE e.revision BETWEEN ? AND ? ORDER BY e.revision, e.id`;
+    return this.#all(sql, from, to).map((row) => {
+      const revision = row.revision as number;
+      if (row.deleted === 0) return { revision, event: { type: 'put', kv: kvOf(row) } };
+      return { revision, event: { type: 'delete', key: row.key as Uint8Array, modRevision: revision } };
+    });
+  }
+
+  /**
+   * One step of a compaction, over the events of revisions from `from` to `to`: what they replaced goes, which no read at or
+   * above `to` can see, and the deletes among them that are below `compacted`; one at `compacted` itself stays (store:R23). A
+   * delete goes together with what it deleted, so that nothing comes back (store:U23).
+   */
+  clean(from: Revision, to: Revision, compacted: Revision): void {
+    this.#run(
+      'DELETE FROM plimsoll_event WHERE id IN (SELECT p.id FROM plimsoll_event e JOIN plimsoll_event p ' +
+        'ON p.key = e.key AND p.revision <= e.revision AND p.id < e.id WHERE e.revision BETWEEN ? AND ?)',
+      from,
+      to,
+    );
+    this.#run(
+      'DELETE FROM plimsoll_event WHERE revision BETWEEN ? AND ? AND deleted = 1',
+      from,
+      Math.min(to, compacted - 1),
+    );
+  }
+
+  /** The revision of the event that is `eventsMax` events behind the first one of a revision; `undefined` if there are fewer. */
+  revisionBehind(from: Revision, eventsMax: number): Revision | undefined {
+    const sql = 'SELECT revision FROM plimsoll_event WHERE revision >= ? ORDER BY revision LIMIT 1 OFFSET ?';
+    return this.#one(sql, from, eventsMax)?.revision as number | undefined;
+  }
+
+  lease(id: LeaseId): LeaseRow | undefined {
+    const row = this.#one('SELECT id, ttl_ms, deadline_ms FROM plimsoll_lease WHERE id = ?', id);
+    return row === undefined ? undefined : leaseOf(row);
+  }
+
+  leases(): LeaseId[] {
+    return this.#all('SELECT id FROM plimsoll_lease ORDER BY length(id), id').map(({ id }) => id as string);
+  }
+
+  leaseCount(): number {
+    return countOf(this.#one('SELECT count(*) AS n FROM plimsoll_lease'));
+  }
+
+  /** In the order in which they expire: by deadline, then by id as a number (store:R41). */
+  nextLease(): LeaseRow | undefined {
+    const sql = 'SELECT id, ttl_ms, deadline_ms FROM plimsoll_lease ORDER BY deadline_ms, length(id), id LIMIT 1';
+    const row = this.#one(sql);
+    return row === undefined ? undefined : leaseOf(row);
+  }
+
+  setLease({ id, ttlMs, deadlineMs }: LeaseRow): void {
+    this.#run(
+      'INSERT OR REPLACE INTO plimsoll_lease (id, ttl_ms, deadline_ms) VALUES (?, ?, ?)',
+      id,
+      ttlMs,
+      deadlineMs,
+    );
+  }
+
+  deleteLease(id: LeaseId): void {
+    this.#run('DELETE FROM plimsoll_lease WHERE id = ?', id);
+  }
+
+  /** Keys attached to a lease, ascending. */
+  keysOf(id: LeaseId): Uint8Array[] {
+    const sql = "SELECT key FROM plimsoll_key WHERE lease = ? AND lease <> '0' ORDER BY key";
+    return this.#all(sql, id).map(({ key }) => key as Uint8Array);
+  }
+
+  #all(sql: string, ...parameters: readonly SqliteValue[]): SqliteRow[] {
+    return this.#driver.all(sql, ...parameters);
+  }
+
+  #one(sql: string, ...parameters: readonly SqliteValue[]): SqliteRow | undefined {
+    return this.#driver.all(sql, ...parameters)[0];
+  }
+
+  #run(sql: string, ...parameters: readonly SqliteValue[]): void {
+    this.#driver.run(sql, ...parameters);
+  }
+}
+
+/** An empty bound is left out instead of being compared with: what some drivers make of no bytes is above or below nothing. */
+function within(column: string, { start, end }: ByteRange): { where: string; parameters: readonly SqliteValue[] } {
+  if (end === undefined) return { where: `${column} = ?`, parameters: [start] };
+  const conditions: string[] = [];
+  const parameters: SqliteValue[] = [];
+  if (start.length > 0) {
+    conditions.push(`${column} >= ?`);
+    parameters.push(start);
+  }
+  if (end.length > 0) {
+    conditions.push(`${column} < ?`);
+    parameters.push(end);
+  }
+  return { where: conditions.length === 0 ? '1' : conditions.join(' AND '), parameters };
+}
+
+function kvOf(row: SqliteRow): BackendKeyValue {
+  return {
+    key: row.key as Uint8Array,
+    value: (row.value as Uint8Array | null) ?? new Uint8Array(0),
+    createRevision: row.create_revision as number,
+    modRevision: row.revision as number,
+    version: row.version as number,
+    lease: row.lease as string,
+  };
+}
+
+function leaseOf(row: SqliteRow): LeaseRow {
+  return { id: row.id as string, ttlMs: row.ttl_ms as number, deadlineMs: row.deadline_ms as number };
+}
+
+function countOf(row: SqliteRow | undefined): number {
+  return row?.n as number;
+}

@@ -1,0 +1,159 @@
+// @ts-check
+// Faults from outside: `npm run test:faults`. Processes that are killed, that share a file, disks that are full. Ends with
+// `N passed, N failed` alone on a line; exit code 1 when anything failed.
+import { access, mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build } from '../../tools/build.mjs';
+import { findPrograms, HAS_OTHER_NODES } from '../../tools/runtimes.mjs';
+import { parseCount, SEED_MAX } from '../support/proof.mjs';
+import { fillDisk, fillFile, killWriters, refuseForeign, shareFile } from './sqlite.mjs';
+
+const HELP = `Usage: npm run test:faults -- [--smoke] [--kills N] [--seed N]
+
+Kills processes that write to a file of SQLite, lets several write to one, fills files and disks; everything that was
+acknowledged has to be there. About two minutes; needs Linux on x64 or arm64, since Node 24 comes from test/runtimes.
+
+  --smoke     10 kills instead of 200
+  --kills N   so many
+  --seed N    the chance of an earlier run, 0 to ${SEED_MAX}: when processes are killed, but not where they are then
+  --help      this text
+
+Exit code: 0 all passed, 1 something failed, 2 wrong arguments.`;
+
+const KILLS = { smoke: 10, full: 200 };
+const COUNT = { smoke: 20, full: 300 };
+
+const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+
+/** @param {readonly string[]} args */
+async function main(args) {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      help: { type: 'boolean', default: false },
+      smoke: { type: 'boolean', default: false },
+      kills: { type: 'string' },
+      seed: { type: 'string' },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const size = values.smoke ? 'smoke' : 'full';
+  const kills = values.kills === undefined ? KILLS[size] : parseCount('--kills', values.kills, 1, 100_000);
+  const seed =
+    values.seed === undefined ? Math.floor(Math.random() * SEED_MAX) : parseCount('--seed', values.seed, 0, SEED_MAX);
+  console.log(`seed ${seed}`);
+  await build({ frozen: true, ifStale: true });
+  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-faults-'));
+  const stop = () => {
+    void rm(folder, { recursive: true, force: true }).finally(() => process.exit(130));
+  };
+  process.once('SIGINT', stop);
+  try {
+    return await runAll(folder, size, kills, seed);
+  } finally {
+    process.off('SIGINT', stop);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {'smoke' | 'full'} size
+ * @param {number} kills
+ * @param {number} seed
+ */
+async function runAll(folder, size, kills, seed) {
+  let passed = 0;
+  let failed = 0;
+  /**
+   * @param {string} name
+   * @param {() => Promise<string | undefined | void>} work
+   */
+  const run = async (name, work) => {
+    const start = Date.now();
+    try {
+      const reason = await work();
+      const seconds = ((Date.now() - start) / 1000).toFixed(1);
+      if (typeof reason === 'string') {
+        console.log(`not run  ${name}: ${reason}`);
+        return;
+      }
+      passed++;
+      console.log(`ok       ${name} (${seconds} s)`);
+    } catch (error) {
+      failed++;
+      console.log(`failed   ${name}\n${error instanceof Error ? error.stack : String(error)}`);
+    }
+  };
+  for (const { title, command, library } of await findWorlds()) {
+    const random = createRandom(seed);
+    const own = await mkdtemp(join(folder, 'w-'));
+    const world = { folder: own, dist, command, args: [], library, random, say: console.log };
+    await run(`${title}: kill -9, ${kills} times`, () => killWriters(world, kills));
+    await run(`${title}: several processes on one file`, () => shareFile(world, COUNT[size]));
+    await run(`${title}: a file at its bound`, () => fillFile(world));
+    await run(`${title}: a foreign file`, () => refuseForeign(world));
+    await run(`${title}: a full disk, and one that can only be read`, () => fillDisk(world));
+  }
+  console.log(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** node:sqlite of a newer Node; better-sqlite3 where somebody has installed it beside this Node. */
+async function findWorlds() {
+  /** @type {{ title: string, command: string, library: 'node:sqlite' | 'better-sqlite3' }[]} */
+  const worlds = [];
+  if (HAS_OTHER_NODES) {
+    const [program] = await findPrograms(['node24']);
+    if (program !== undefined) {
+      worlds.push({
+        title: `node:sqlite of Node ${program.version}`,
+        command: program.command,
+        library: 'node:sqlite',
+      });
+    }
+  }
+  if (await isThere('better-sqlite3')) {
+    worlds.push({ title: 'better-sqlite3', command: process.execPath, library: 'better-sqlite3' });
+  }
+  if (worlds.length === 0) throw new Error('Cannot run the faults: no library for SQLite that writes a log is here');
+  return worlds;
+}
+
+/** @param {string} name */
+async function isThere(name) {
+  try {
+    await access(createRequire(import.meta.url).resolve(name));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A small generator: only moments are chosen with it.
+ *
+ * @param {number} seed
+ */
+function createRandom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 2;
+}
