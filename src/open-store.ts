@@ -82,6 +82,11 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
    * those of handlers. @default { baseMs: 50, factor: 2, maxMs: 10000, jitter: 0.2 }
    */
   readonly backoff?: BackoffOptions;
+  /**
+   * How old the state may be that `get` and `range` answer from, in ms from 1; they throw `StaleError` when nothing proves
+   * that it is not older (M21). The backend is asked where it is every third of it. @default no bound
+   */
+  readonly maxStaleMs?: number;
   /** What it throws is dropped: a logger cannot break a store. @default silence */
   readonly logger?: Logger;
 }
@@ -151,7 +156,7 @@ async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, ba
   const limits = resolveLimits(options.limits);
   const values = new EncodedValues<V>(options.codec ?? (jsonCodec() as Codec<V>), limits.valueBytes);
   const mvcc = new Mvcc<V, K>(...parts(options, limits, values, 0));
-  const { clock = systemClock, random = systemRandom, prefixes, retention = {}, backoff, logger } = options;
+  const { clock = systemClock, random = systemRandom, prefixes, retention = {}, backoff, maxStaleMs, logger } = options;
   const engine = new ReplicaEngine(mvcc, {
     backend,
     clock,
@@ -160,6 +165,7 @@ async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, ba
     retention,
     ...(prefixes === undefined ? {} : { prefixes }),
     ...(backoff === undefined ? {} : { backoff }),
+    ...(maxStaleMs === undefined ? {} : { maxStaleMs }),
     ...(logger === undefined ? {} : { logger }),
   });
   const replica = new TypedStore(engine, mvcc, { coordinate: createCoordinate({ clock, random }) });
@@ -204,6 +210,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
   'keys',
   'limits',
   'logger',
+  'maxStaleMs',
   'memoryBytesMax',
   'prefixes',
   'random',
@@ -217,7 +224,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
 const EMBEDDED_ONLY = ['values', 'snapshot', 'keepIdentity'] as const;
 /** What they bound is the backend's. */
 const EMBEDDED_LIMITS = ['storeBytes', 'leases'] as const;
-const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'logger'] as const;
+const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'maxStaleMs', 'logger'] as const;
 
 /** What the seams must have for a store to work; a part that lacks one fails here, not at its first use. */
 const SEAMS = {
@@ -275,7 +282,7 @@ function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
 }
 
 function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
-  const { keepIdentity, memoryBytesMax, prefixes, random, signal, snapshot, waitReady } = options;
+  const { keepIdentity, maxStaleMs, memoryBytesMax, prefixes, random, signal, snapshot, waitReady } = options;
   if (snapshot !== undefined && !(snapshot instanceof Uint8Array)) {
     throw new TypeError('Cannot open a store: snapshot is not a Uint8Array');
   }
@@ -285,6 +292,7 @@ function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   if (keepIdentity !== undefined && snapshot === undefined) {
     throw new TypeError('Cannot open a store: keepIdentity needs a snapshot');
   }
+  if (maxStaleMs !== undefined) checkInteger('maxStaleMs', maxStaleMs, ACTION, 1, Number.MAX_SAFE_INTEGER);
   if (memoryBytesMax !== undefined) checkInteger('memoryBytesMax', memoryBytesMax, ACTION, 1_048_576, 0x7fff0000);
   if (prefixes !== undefined && !Array.isArray(prefixes)) {
     throw new TypeError('Cannot open a store: prefixes is not an array');

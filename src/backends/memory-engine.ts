@@ -111,6 +111,13 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     this.#expireDue();
   }
 
+  checkFresh(): void {}
+
+  async sync({ action }: WriteCall): Promise<Revision> {
+    this.beginRead(action);
+    return this.#mvcc.window.revision;
+  }
+
   checkOpen(action: string): void {
     if (this.#isClosed) throw new ClosedError(action);
   }

@@ -12,15 +12,19 @@ import {
   IdentityChangedError,
   InvalidKeyError,
   InvariantError,
+  StaleError,
   StoreFullError,
   UnsupportedError,
 } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
-import { untilAborted } from '../types/until-aborted.ts';
+import { raceAborted, untilAborted } from '../types/until-aborted.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import { AppliedWaits } from './applied-waits.ts';
+import { Barrier, type BarrierPosition } from './barrier.ts';
+import { Freshness } from './freshness.ts';
+import { FreshnessKeeper } from './freshness-keeper.ts';
 import { changesOf, checkItem, rowsOf } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
 import { ProgressAsker } from './progress-asker.ts';
@@ -41,6 +45,7 @@ export interface ListManagerOptions<V, K extends Key> {
   readonly backoff: Backoff;
   /** Never throws. */
   readonly logger: Logger;
+  readonly maxStaleMs: number | undefined;
   /** The data were replaced: leases and pins are lost (D22). */
   readonly onReset: (error: IdentityChangedError) => void;
 }
@@ -79,6 +84,9 @@ export class ListManager<V, K extends Key> {
   /** Why the attempt was ended from outside the loop. */
   #interruption: Replaced | Violation | undefined;
   readonly #progress: ProgressAsker;
+  readonly #barrier: Barrier;
+  readonly #freshness: Freshness;
+  readonly #keeper: FreshnessKeeper;
   #isRepair = false;
   #trustsProgress = true;
   #loop: Promise<void> = Promise.resolve();
@@ -93,8 +101,13 @@ export class ListManager<V, K extends Key> {
       clock,
       logger,
       isWanted: () => this.#waits.size > 0,
+      catchUp: () => this.#catchUp(),
       status: () => this.ask('ask for the status', (signal) => backend.status({ signal })),
     });
+    this.#barrier = new Barrier(() => this.#position());
+    this.#freshness = new Freshness(clock);
+    const { maxStaleMs } = options;
+    this.#keeper = new FreshnessKeeper({ maxStaleMs, clock, logger, sync: (signal) => this.sync(signal) });
   }
 
   get epoch(): number {
@@ -107,6 +120,7 @@ export class ListManager<V, K extends Key> {
 
   start(): void {
     this.#loop = this.#run().catch((error: unknown) => this.#end(error));
+    this.#keeper.start();
   }
 
   /** Aborts when it has ended for good; `gate.failure` says why. */
@@ -120,12 +134,33 @@ export class ListManager<V, K extends Key> {
   }
 
   /** Asks the backend something and judges the answer's position. See {@link Questions.ask}. */
-  ask<T extends BackendPosition>(
+  async ask<T extends BackendPosition>(
     action: string,
     question: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.#questions.ask(action, question, signal);
+    const { clock, maxStaleMs } = this.#options;
+    const sentAt = clock.now();
+    const answer = await this.#questions.ask(action, question, signal);
+    if (maxStaleMs === undefined) return answer;
+    this.#freshness.answered(sentAt, answer.revision);
+    this.#settle();
+    return answer;
+  }
+
+  /** Resolves once everything that was committed before the call is applied (M19). */
+  async sync(signal: AbortSignal | undefined): Promise<Revision> {
+    const { revision, epoch } = await raceAborted(this.#barrier.position(), [signal]);
+    await this.untilApplied(revision, epoch, signal);
+    return revision;
+  }
+
+  /** Throws `StaleError` (M21). */
+  checkFresh(action: string): void {
+    const { maxStaleMs } = this.#options;
+    if (maxStaleMs === undefined) return;
+    const { ageMs } = this.#freshness;
+    if (ageMs > maxStaleMs) throw new StaleError(action, { ageMs, maxStaleMs });
   }
 
   /** A call without a position in its answer; ends with the signal or the store. */
@@ -149,6 +184,31 @@ export class ListManager<V, K extends Key> {
   /** An own write at a revision that history should hold, does not: the stream cannot be trusted (M5). */
   distrust(reason: string): void {
     this.#interrupt(new Violation(reason));
+  }
+
+  async #position(): Promise<BarrierPosition> {
+    const { epoch } = this;
+    const { revision } = await this.ask('sync', (signal) => this.#options.backend.status({ signal }));
+    return { revision, epoch };
+  }
+
+  /**
+   * Without progress (M20): asks what has changed since A, and takes "nothing" for a proof, as an empty span up to the answer.
+   * A key that was made and deleted in between is in no event then. The revisions in between were never seen, so they
+   * can be neither read nor a start. If something has changed, the stream will say so.
+   */
+  async #catchUp(): Promise<void> {
+    const { backend, mvcc, applier, prefixes } = this.#options;
+    const { connections } = this.stats;
+    const after = mvcc.window.revision;
+    const request = { ranges: prefixes.ranges, minModRevision: after + 1, limit: 1, keysOnly: true };
+    const question = (signal: AbortSignal): Promise<BackendRangeResponse> => backend.range({ ...request, signal });
+    const { revision, count, kvs } = await this.ask('ask what has changed', question, this.#attempt.signal);
+    const isSame = connections === this.stats.connections && after === mvcc.window.revision;
+    if (this.#state !== 'live' || !isSame || revision <= after) return;
+    if (kvs.length > 0 || count !== mvcc.core.stats().liveKeys) return;
+    this.#makingRoom(() => applier.commit({ revision, after, changes: [] }, 'apply that nothing has changed'));
+    this.#advanced(revision);
   }
 
   async #run(): Promise<void> {
@@ -337,6 +397,7 @@ export class ListManager<V, K extends Key> {
   #reset(): void {
     const { mvcc, hub, applier, logger } = this.#options;
     this.#questions.reset();
+    this.#freshness.reset();
     this.gate.shut();
     applier.stop();
     mvcc.state.clear();
@@ -359,13 +420,17 @@ export class ListManager<V, K extends Key> {
     else hub.fail(error);
     applier.stop();
     this.#progress.stop();
+    this.#keeper.stop();
     this.#lifetime.abort(closed);
     this.#attempt.abort(closed);
     if (!(error instanceof ClosedError)) logger.error('The replica has given up', { error });
   }
 
   #settle(): void {
-    if (this.gate.isOpen) this.#waits.settleUpTo(this.#options.mvcc.window.revision);
+    if (!this.gate.isOpen) return;
+    const { revision } = this.#options.mvcc.window;
+    this.#freshness.applied(revision);
+    this.#waits.settleUpTo(revision);
   }
 
   #interrupt(reason: Replaced | Violation): void {

@@ -13,6 +13,8 @@ export interface ProgressAskerOptions {
   readonly logger: Logger;
   /** Whether anybody waits for a revision. */
   readonly isWanted: () => boolean;
+  /** Where progress is not offered: asks what has changed, and applies that nothing has (M20). */
+  readonly catchUp: () => Promise<void>;
   /** Asks the backend for its position, for what that answer says about the data (M24). */
   readonly status: () => Promise<unknown>;
 }
@@ -34,6 +36,7 @@ export class ProgressAsker {
   #isAskedMeanwhile = false;
   #cancelTick: (() => void) | undefined;
   #isCheckingStatus = false;
+  #isCatchingUp = false;
 
   constructor(options: ProgressAskerOptions) {
     this.#options = options;
@@ -77,6 +80,7 @@ export class ProgressAsker {
   #request(): void {
     const { isOffered, logger } = this.#options;
     const stream = this.#stream;
+    if (!isOffered && stream !== undefined) void this.#catchUp();
     if (!isOffered || stream?.requestProgress === undefined) return;
     this.#isAwaited = true;
     try {
@@ -98,6 +102,19 @@ export class ProgressAsker {
       if (count % STATUS_EVERY_TICKS === 0) void this.#checkStatus();
       this.#tick(count + 1);
     });
+  }
+
+  /** At most one at a time. Who waits behind what it did not find asks again at the next tick. */
+  async #catchUp(): Promise<void> {
+    if (this.#isCatchingUp) return;
+    this.#isCatchingUp = true;
+    try {
+      await this.#options.catchUp();
+    } catch (error) {
+      this.#options.logger.debug('What has changed at the backend is unknown', { error });
+    } finally {
+      this.#isCatchingUp = false;
+    }
   }
 
   /** At most one at a time: a backend that hangs must not collect them. */

@@ -46,6 +46,8 @@ export interface ReplicaEngineOptions<K extends Key> {
   readonly retention?: Retention;
   /** How to wait between attempts to reach the backend. */
   readonly backoff?: BackoffOptions;
+  /** Reads of a state that may be older are refused. @default no bound */
+  readonly maxStaleMs?: number;
   readonly logger?: Logger;
 }
 
@@ -86,6 +88,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
       random,
       backoff,
       logger: guarded,
+      maxStaleMs: options.maxStaleMs,
       onReset: (error) => {
         this.#leases.end(error);
         this.#applier.pins.resetBelow(Number.POSITIVE_INFINITY);
@@ -138,6 +141,14 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
   beginRead(action: string): void {
     this.checkOpen(action);
     if (!this.#manager.gate.isOpen) throw new NotReadyError(action, { epoch: this.#manager.epoch });
+  }
+
+  checkFresh(action: string): void {
+    this.#manager.checkFresh(action);
+  }
+
+  sync({ signal }: WriteCall): Promise<Revision> {
+    return this.#manager.sync(signal);
   }
 
   /** Throws `ClosedError`, or what has broken the replica for good. */
@@ -264,13 +275,9 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
     await this.#manager.close();
   }
 
-  /**
-   * Asks the backend before it waits: a revision that nobody has made yet is an error, not a wait. Without progress
-   * there may be nothing to bring the wait to its end, so such a backend is compacted at once.
-   */
+  /** Asks the backend before it waits: a revision that nobody has made yet is an error, not a wait. */
   async #untilCompactable(revision: Revision, epoch: number, signal: AbortSignal | undefined): Promise<void> {
-    const { progress } = this.#backend.capabilities;
-    if (!progress || (this.#manager.gate.isOpen && revision <= this.#mvcc.window.revision)) return;
+    if (this.#manager.gate.isOpen && revision <= this.#mvcc.window.revision) return;
     const action = 'compact';
     const position = await this.#manager.ask(action, (aborted) => this.#backend.status({ signal: aborted }), signal);
     if (revision > position.revision) {

@@ -51,6 +51,10 @@ export interface StoreEngine {
   ready(signal: AbortSignal | undefined): Promise<void>;
   /** Before everything that reads. Throws `ClosedError` and `NotReadyError`; commits what is due (M31). */
   beginRead(action: string): void;
+  /** Before what answers from the newest state here. Throws `StaleError`. */
+  checkFresh(action: string): void;
+  /** Resolves once all that was committed before the call is visible here (M19). */
+  sync(call: WriteCall): Promise<Revision>;
   /** Before what needs only an open store. Throws `ClosedError`. */
   checkOpen(action: string): void;
   /** Throws `NotCachedError` for a range outside of what is replicated. */

@@ -128,15 +128,25 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     return this.#engine.ready(signal);
   }
 
+  async sync(options: SignalOptions = NO_OPTIONS): Promise<Revision> {
+    const action = 'sync';
+    const signal = checkOptions(options, SIGNAL_NAMES, action);
+    signal?.throwIfAborted();
+    this.#checkOpen(action);
+    return this.#engine.sync({ action, signal });
+  }
+
   get(key: K, options: GetOptions = NO_OPTIONS): KeyValue<V, K> | undefined {
     const action = 'get a key';
     this.#beginRead(action);
+    this.#engine.checkFresh(action);
     return get(this.#mvcc, key, options, this.#engine);
   }
 
   range(request: RangeRequest<K>): RangeResult<V, K> {
     const action = 'range over keys';
     this.#beginRead(action);
+    this.#engine.checkFresh(action);
     return range(this.#mvcc, request, this.#engine);
   }
 

@@ -27,6 +27,7 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `SNAPSHOT` | SnapshotError | bytes that are no snapshot | no |
  * | `STORE_FULL` | StoreFullError | NO_SPACE | after compaction |
  * | `NOT_READY` | NotReadyError | not ready (M22) | yes |
+ * | `STALE` | StaleError | `maxStaleMs` (M21) | yes |
  * | `NOT_CACHED` | NotCachedError | D5 | no |
  * | `NOT_APPLIED` | NotAppliedError | committed, not yet visible (M4) | no |
  * | `IDENTITY_CHANGED` | IdentityChangedError | reset (M24) | after a new list |
@@ -433,6 +434,21 @@ export class NotReadyError extends PlimsollError {
   }
 }
 
+/** A read of a replica that is not known to be as new as `maxStaleMs` asks for (M21). */
+export class StaleError extends PlimsollError {
+  override readonly name: string = 'StaleError';
+  declare readonly code: 'STALE';
+  /** How old the state may be, in ms; infinite before the first proof. */
+  readonly ageMs: number;
+  readonly maxStaleMs: number;
+
+  constructor(action: string, facts: { ageMs: number; maxStaleMs: number }) {
+    super('STALE', `Cannot ${action}: the state may be ${facts.ageMs} ms old, allowed are ${facts.maxStaleMs} ms`);
+    this.ageMs = facts.ageMs;
+    this.maxStaleMs = facts.maxStaleMs;
+  }
+}
+
 /** A local read or watch outside the replicated prefixes. */
 export class NotCachedError extends PlimsollError {
   override readonly name: string = 'NotCachedError';
@@ -626,5 +642,6 @@ export class PermanentError extends PlimsollError {
 /** The one place that says whether the same call may succeed if it is simply made again. */
 export function isRetryable(error: unknown): boolean {
   if (error instanceof BackendError) return !error.maybeCommitted && !error.permanent;
-  return error instanceof NotReadyError || error instanceof TemporaryError || error instanceof LockTimeoutError;
+  if (error instanceof NotReadyError || error instanceof StaleError) return true;
+  return error instanceof TemporaryError || error instanceof LockTimeoutError;
 }

@@ -8,8 +8,8 @@ import type { SignalOptions } from './signal.ts';
  * 1. `list` is one consistent state, that of its `resourceVersion`. It may be an old one: the controller compares.
  * 2. `watch({ after })` yields what happened after that version. It ends by throwing; how, does not matter, since the
  *    controller then lists again and takes the difference. Items may come late, twice or out of order.
- * 3. `get` is fresh: it answers a state at least as new as anything committed before the call. Exception until stores have
- *    `sync()`: a store source on a replica answers what the replica has applied. States older than one that was used are
+ * 3. `get` is fresh: it answers a state at least as new as anything committed before the call. Exception: a store
+ *    source on a replica answers what the replica has applied. States older than one that was used are
  *    refused all the same; but a process that starts on a lagging replica may begin with a state that the backend has
  *    moved on from, or with an object deleted there.
  * 4. A `uid` names one life of an object. Once deleted it never comes back; a re-created object has another uid. Where

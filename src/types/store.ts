@@ -56,6 +56,26 @@ export interface Store<V = unknown, K extends Key = string> extends StoreCoordin
   ready(options?: SignalOptions): Promise<void>;
 
   /**
+   * A barrier: resolves once everything that had been committed before the call is visible here. On a replica it asks the
+   * backend where it is, and waits until that is applied (M19); `sync()`, then a read, is as good as a read of the backend. On an
+   * embedded store it is always so. Resolves with the revision that was waited for.
+   *
+   * @throws `BackendError` when the backend could not be asked, `IdentityChangedError` when its data were replaced meanwhile,
+   * `ClosedError`, the signal's reason
+   * @example
+   * ```ts
+   * import { type Backend, openStore } from 'plimsoll';
+   *
+   * async function readNewest(backend: Backend, key: string) {
+   *   const store = await openStore<string>({ backend });
+   *   await store.sync({ signal: AbortSignal.timeout(5_000) });
+   *   return store.get(key)?.value;
+   * }
+   * ```
+   */
+  sync(options?: SignalOptions): Promise<Revision>;
+
+  /**
    * The newest state of a key, or the state at `revision`; `undefined` if it did not exist then.
    *
    * @throws `CompactedError`, `FutureRevisionError`, `ValueError` with the key for a value that the codec cannot read;

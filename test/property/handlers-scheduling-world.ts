@@ -73,6 +73,14 @@ export interface SchedulingVerdict {
   readonly held: number;
 }
 
+/** Failed calls in a row of one uid, and when the last one was. */
+interface Failures {
+  readonly count: number;
+  readonly atMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly before: Failures | undefined;
+}
+
 /** Runs a program to its end and lets everything come to rest; checks while it runs and there. */
 export async function runScheduling(program: SchedulingProgram): Promise<SchedulingVerdict> {
   const run = new SchedulingRun(program);
@@ -100,7 +108,7 @@ class SchedulingRun {
   #trips = 0;
   /** What each handler and sub has last handled for good, by object. */
   readonly #handled = new Map<string, string>();
-  readonly #failures = new Map<string, { count: number; atMs: number }>();
+  readonly #failures = new Map<string, Failures>();
   #isPaused = false;
   #pauses = 0;
   #held = 0;
@@ -303,7 +311,9 @@ class SchedulingRun {
     if (durationMs > 0) await sleep(this.#clock, durationMs);
     leave();
     if (random() < failureRate) {
-      if (chance < 0.2 || !signal.aborted) this.#failed(uid, this.#clock.now());
+      // What is superseded in the turn in which it fails may be taken for the one or the other.
+      if (chance < 0.2) this.#failed(uid, this.#clock.now());
+      else if (!signal.aborted) this.#failed(uid, this.#clock.now(), signal);
       if (chance < 0.2) throw new PermanentError('never');
       throw chance < 0.6 ? new TemporaryError('later', { delayMs: 1 + below(random, 100) }) : new Error('broken');
     }
@@ -313,15 +323,22 @@ class SchedulingRun {
 
   /** After so many failures in a row, no call within the shortest time that the breaker is open (A33'). */
   #checkBreaker(uid: string): void {
-    const { count, atMs } = this.#failures.get(uid) ?? { count: 0, atMs: 0 };
+    const { count, atMs } = this.#counted(uid) ?? { count: 0, atMs: 0 };
     const { breaker } = this.#program;
     if (breaker === undefined || count < breaker) return;
     const sinceMs = this.#clock.now() - atMs;
     if (sinceMs < BREAKER_MS * 0.8) this.#violations.push(`A33': a call ${sinceMs} ms after failure ${count}`);
   }
 
-  #failed(uid: string, atMs: number): void {
-    this.#failures.set(uid, { count: (this.#failures.get(uid)?.count ?? 0) + 1, atMs });
+  #failed(uid: string, atMs: number, signal?: AbortSignal): void {
+    const before = this.#counted(uid);
+    this.#failures.set(uid, { count: (before?.count ?? 0) + 1, atMs, signal, before });
+  }
+
+  /** Without a last failure whose call turned out to be superseded. */
+  #counted(uid: string): Failures | undefined {
+    const last = this.#failures.get(uid);
+    return last?.signal?.aborted === true ? last.before : last;
   }
 
   /** Progress whose writes take their time, so that there is something between what is granted and the call. */

@@ -14,6 +14,7 @@ const STEPS: readonly (readonly [weight: number, name: string, step: Step])[] = 
   [3, 'hold', (world) => void world.held.push(world.history.hold(changes(world)))],
   [6, 'release', (world) => takeAny(world, world.held)?.release()],
   [14, 'write', write],
+  [5, 'sync', sync],
   [4, 'hold items', (world) => world.backend.holdItems()],
   [6, 'release items', (world) => world.backend.releaseItems()],
   [3, 'repeat', (world) => world.backend.repeatItems(1 + world.integer(3))],
@@ -121,6 +122,27 @@ function write(world: World): void {
   );
 }
 
+/** Invariant 8: a barrier that returned has everything that was committed before the call. */
+function sync(world: World): void {
+  const { store } = world;
+  const { epoch } = store;
+  const committed = world.history.revision;
+  const made: OwnWrite = { what: `sync at ${committed}`, state: 'pending', error: undefined };
+  world.writes.push(made);
+  store.sync().then(
+    (revision) => {
+      made.state = 'resolved';
+      const isNewer = revision >= committed && world.readable() && store.revision >= revision;
+      if (!isNewer && store.epoch === epoch && world.mode !== 'lying' && !world.isUndetected) {
+        made.error = new Error(`${made.what} returned with ${revision}, applied is ${store.revision}`);
+      }
+    },
+    () => {
+      made.state = 'rejected';
+    },
+  );
+}
+
 function fail(world: World): void {
   const method: BackendMethod = world.pick(['range', 'status', 'watch', 'txn', 'compact']);
   const when = method === 'txn' && world.chance(0.5) ? 'after' : 'before';
@@ -153,7 +175,7 @@ function replace(world: World): void {
   const fresh = world.fresh();
   for (const held of world.held.splice(0)) held.release();
   world.replaced(fresh);
-  world.backend.replace(fresh);
+  world.backend.replace(world.backendOf(fresh));
 }
 
 function watch(world: World): void {

@@ -4,7 +4,7 @@ import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { type CommitHistory, createCommitHistory, type HeldCommit } from '../../src/testing/commit-history.ts';
 import { createFaultyBackend, type FaultyBackend } from '../../src/testing/faulty-backend.ts';
 import { createVirtualClock, type VirtualClock } from '../../src/testing/virtual-clock.ts';
-import type { BackendKeyValue } from '../../src/types/backend.ts';
+import type { Backend, BackendKeyValue } from '../../src/types/backend.ts';
 import { CompactedError, NotReadyError } from '../../src/types/errors.ts';
 import type { Random } from '../../src/types/random.ts';
 import type { KeyValue, Revision } from '../../src/types/revision.ts';
@@ -33,6 +33,8 @@ export class World {
   readonly clock: VirtualClock = createVirtualClock();
   readonly backend: FaultyBackend;
   readonly prefixes: readonly string[];
+  /** Whether streams tell how far they are complete; else the replica asks what has changed (M20). */
+  readonly hasProgress: boolean;
   readonly watches: ModelWatch[] = [];
   readonly writes: OwnWrite[] = [];
   readonly held: HeldCommit[] = [];
@@ -62,7 +64,8 @@ export class World {
     this.random = createSeededRandom(seed);
     this.prefixes = this.pick([[''], ['a/'], ['a/', 'c/'], ['b/', 'a/k1']] as const);
     this.histories.push(createCommitHistory({ identity: this.#identity() }));
-    this.backend = createFaultyBackend(this.history, { clock: this.clock });
+    this.hasProgress = mode === 'lying' || this.chance(0.6);
+    this.backend = createFaultyBackend(this.#limited(this.history), { clock: this.clock });
   }
 
   async open(): Promise<void> {
@@ -184,6 +187,25 @@ export class World {
 
   fail(message: string): never {
     throw new Error(`${message}\n  ${this.trace.slice(-60).join('\n  ')}`);
+  }
+
+  /** For `replace`: the history as this backend shows it. */
+  backendOf(history: CommitHistory): Backend {
+    return this.#limited(history);
+  }
+
+  #limited(history: CommitHistory): Backend {
+    if (this.hasProgress) return history;
+    return {
+      capabilities: { ...history.capabilities, progress: false },
+      range: (request) => history.range(request),
+      status: (request) => history.status(request),
+      watch: (request) => history.watch(request),
+      txn: (request) => history.txn(request),
+      compact: (request) => history.compact(request),
+      leases: history.leases,
+      [Symbol.asyncDispose]: () => history[Symbol.asyncDispose](),
+    };
   }
 
   #identity(): string {

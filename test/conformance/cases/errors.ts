@@ -75,6 +75,11 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
     { code: 'NOT_READY', epoch: 2 },
   ],
   [
+    new plimsoll.StaleError('get', { ageMs: 900, maxStaleMs: 500 }),
+    'Cannot get: the state may be 900 ms old, allowed are 500 ms',
+    { code: 'STALE', ageMs: 900, maxStaleMs: 500 },
+  ],
+  [
     new plimsoll.NotCachedError('get', { range: { prefix: 'b/' }, prefixes: ['a/'] }),
     'Cannot get: the range is outside the replicated prefixes',
     { code: 'NOT_CACHED', range: { prefix: 'b/' }, prefixes: ['a/'] },
@@ -128,7 +133,7 @@ for (const [error, message, facts] of ERRORS) {
 }
 
 test('errors: isRetryable says whether the same call may succeed', () => {
-  const retryable = new Set(['NotReadyError', 'TemporaryError']);
+  const retryable = new Set(['NotReadyError', 'StaleError', 'TemporaryError']);
   for (const [error] of ERRORS)
     equal([error.name, plimsoll.isRetryable(error)], [error.name, retryable.has(error.name)]);
   equal(plimsoll.isRetryable(new plimsoll.BackendError('list', 'no answer')), true);

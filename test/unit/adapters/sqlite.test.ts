@@ -239,6 +239,24 @@ describe('what is not a file of a store is refused, and left as it is', () => {
   });
 });
 
+describe('a key that nested transactions put and delete in one revision', () => {
+  it('is not there in it, and its stream has both', async () => {
+    const backend = await openSqliteBackend({ file: ':memory:' });
+    const nested = (...then: BackendOperation[]): BackendOperation => ({ type: 'txn', compare: [], then, else: [] });
+    const gone: BackendOperation = { type: 'delete', range: { start: bytes('a') } };
+    await commit(backend, nested(put('a', '1')), nested(gone));
+    await commit(backend, put('b', '1'));
+    expect([await keysOf(backend, 2), await keysOf(backend, 3), await keysOf(backend)]).toEqual([[], ['b'], ['b']]);
+    const types: string[] = [];
+    for await (const item of backend.watch({ ranges: [ALL], fromRevision: 2 })) {
+      if (item.type === 'change') types.push(...item.events.map(({ type }) => `${type} ${item.revision}`));
+      if (item.revision === 3 && item.type === 'change') break;
+    }
+    expect(types).toEqual(['put 2', 'delete 2', 'put 3']);
+    await close(backend);
+  });
+});
+
 describe('the bound of a file', () => {
   it('refuses what does not fit, and nothing is damaged; compaction makes room', async () => {
     const file = newFile();

@@ -6,7 +6,7 @@ import type { BackendWatchStream } from '../../../src/types/backend.ts';
 
 function openAsker(options: { isOffered?: boolean } = {}) {
   const clock = createVirtualClock();
-  const seen = { asked: 0, statuses: 0, waiting: 0 };
+  const seen = { asked: 0, caughtUp: 0, statuses: 0, waiting: 0 };
   const stream: BackendWatchStream = {
     requestProgress: () => {
       seen.asked++;
@@ -18,6 +18,10 @@ function openAsker(options: { isOffered?: boolean } = {}) {
     clock,
     logger: new GuardedLogger(undefined),
     isWanted: () => seen.waiting > 0,
+    catchUp: async () => {
+      seen.caughtUp++;
+      throw new Error('Cannot tell');
+    },
     status: async () => {
       seen.statuses++;
       throw new Error('Cannot tell');
