@@ -9,6 +9,7 @@ import type { Retention } from '../store/retention.ts';
 import { Branch } from '../store/run-txn.ts';
 import { Snapshots } from '../store/snapshots.ts';
 import { branchOf, checkPath, checkPut, choosePath } from '../store/txn-path.ts';
+import { randomId } from '../system/random-id.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError, ConflictError, InvariantError, StoreFullError } from '../types/errors.ts';
 import type {
@@ -41,6 +42,8 @@ export interface MemoryEngineOptions {
   readonly retention?: Retention;
 }
 
+/** 64 bits: enough to tell two data sets apart, as long as they are not from one seed. */
+const ID_WORDS = 2;
 const EXPIRE = 'delete the keys of an expired lease';
 const RESTORE = 'open a store from a snapshot';
 
@@ -93,7 +96,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     };
     this.#snapshots = new Snapshots({ mvcc, clock, compactor: this.#applier.compactor });
     this.#random = random;
-    this.#identity = randomId(random);
+    this.#identity = randomId(random, ID_WORDS);
   }
 
   get identity(): string {
@@ -219,7 +222,7 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
     this.#leases.restore(restored.leases, restored.attached, RESTORE);
     if (keepIdentity) this.#identity = restored.identity;
     // From one seed, both would have the same one.
-    else if (this.#identity === restored.identity) this.#identity = randomId(this.#random);
+    else if (this.#identity === restored.identity) this.#identity = randomId(this.#random, ID_WORDS);
   }
 
   async grantLease(options: GrantLeaseOptions, call: WriteCall): Promise<Lease> {
@@ -390,13 +393,4 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
 /** Of a write that has no put. */
 function noLease(): never {
   throw new InvariantError('a delete makes no lease');
-}
-
-/** 64 random bits as hex: enough to tell two data sets apart, as long as they are not from one seed. */
-function randomId(random: Random): string {
-  const word = () =>
-    Math.floor(random() * 0x1_0000_0000)
-      .toString(16)
-      .padStart(8, '0');
-  return word() + word();
 }

@@ -1,9 +1,12 @@
 import type { Clock } from '../types/clock.ts';
+import { StaleError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
+import type { Revision } from '../types/revision.ts';
+import { Freshness } from './freshness.ts';
 
 export interface FreshnessKeeperOptions {
   readonly maxStaleMs: number | undefined;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Pick<Clock, 'after' | 'now'>;
   readonly logger: Logger;
   readonly sync: (signal: AbortSignal) => Promise<unknown>;
 }
@@ -14,10 +17,33 @@ const QUESTIONS = 3;
 /** Keeps a replica as fresh as `maxStaleMs` asks for (M21): asks every third of it, whether anybody reads or not. */
 export class FreshnessKeeper {
   readonly #options: FreshnessKeeperOptions;
+  /** Without a bound nobody asks how fresh the state is, and nothing is noted. */
+  readonly #freshness: Freshness | undefined;
   #cancel: (() => void) | undefined;
 
   constructor(options: FreshnessKeeperOptions) {
     this.#options = options;
+    this.#freshness = options.maxStaleMs === undefined ? undefined : new Freshness(options.clock);
+  }
+
+  answered(sentAt: number, revision: Revision): void {
+    this.#freshness?.answered(sentAt, revision);
+  }
+
+  applied(revision: Revision): void {
+    this.#freshness?.applied(revision);
+  }
+
+  reset(): void {
+    this.#freshness?.reset();
+  }
+
+  /** Throws `StaleError`. */
+  check(action: string): void {
+    const { maxStaleMs } = this.#options;
+    if (maxStaleMs === undefined || this.#freshness === undefined) return;
+    const { ageMs } = this.#freshness;
+    if (ageMs > maxStaleMs) throw new StaleError(action, { ageMs, maxStaleMs });
   }
 
   start(): void {

@@ -5,25 +5,16 @@ import type { Mvcc } from '../store/mvcc.ts';
 import { AbortableItems } from '../system/abortable.ts';
 import type { Backend, BackendPosition, BackendRangeResponse, BackendWatchItem } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
-import {
-  BackendError,
-  ClosedError,
-  CompactedError,
-  IdentityChangedError,
-  InvalidKeyError,
-  InvariantError,
-  StaleError,
-  StoreFullError,
-  UnsupportedError,
-} from '../types/errors.ts';
+import { BackendError, ClosedError, IdentityChangedError, InvariantError, StoreFullError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import { raceAborted, untilAborted } from '../types/until-aborted.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import { AppliedWaits } from './applied-waits.ts';
+import { applyList, makingRoom } from './apply-list.ts';
 import { Barrier, type BarrierPosition } from './barrier.ts';
-import { Freshness } from './freshness.ts';
+import { isPermanent, needsList, Violation } from './failures.ts';
 import { FreshnessKeeper } from './freshness-keeper.ts';
 import { changesOf, checkItem, rowsOf } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
@@ -52,8 +43,6 @@ export interface ListManagerOptions<V, K extends Key> {
 
 /** The data are not the ones this replica knew; thrown inside the loop, never out of it. */
 class Replaced extends Error {}
-/** The stream broke a promise: what is applied can no longer be trusted. */
-class Violation extends Error {}
 
 /**
  * Keeps a replica in step with a backend: list at S, stream from S + 1, and again whenever the stream is lost.
@@ -85,8 +74,7 @@ export class ListManager<V, K extends Key> {
   #interruption: Replaced | Violation | undefined;
   readonly #progress: ProgressAsker;
   readonly #barrier: Barrier;
-  readonly #freshness: Freshness;
-  readonly #keeper: FreshnessKeeper;
+  readonly #freshness: FreshnessKeeper;
   #isRepair = false;
   #trustsProgress = true;
   #loop: Promise<void> = Promise.resolve();
@@ -105,9 +93,8 @@ export class ListManager<V, K extends Key> {
       status: () => this.ask('ask for the status', (signal) => backend.status({ signal })),
     });
     this.#barrier = new Barrier(() => this.#position());
-    this.#freshness = new Freshness(clock);
     const { maxStaleMs } = options;
-    this.#keeper = new FreshnessKeeper({ maxStaleMs, clock, logger, sync: (signal) => this.sync(signal) });
+    this.#freshness = new FreshnessKeeper({ maxStaleMs, clock, logger, sync: (signal) => this.sync(signal) });
   }
 
   get epoch(): number {
@@ -120,7 +107,7 @@ export class ListManager<V, K extends Key> {
 
   start(): void {
     this.#loop = this.#run().catch((error: unknown) => this.#end(error));
-    this.#keeper.start();
+    this.#freshness.start();
   }
 
   /** Aborts when it has ended for good; `gate.failure` says why. */
@@ -139,10 +126,8 @@ export class ListManager<V, K extends Key> {
     question: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    const { clock, maxStaleMs } = this.#options;
-    const sentAt = clock.now();
+    const sentAt = this.#options.clock.now();
     const answer = await this.#questions.ask(action, question, signal);
-    if (maxStaleMs === undefined) return answer;
     this.#freshness.answered(sentAt, answer.revision);
     this.#settle();
     return answer;
@@ -157,10 +142,7 @@ export class ListManager<V, K extends Key> {
 
   /** Throws `StaleError` (M21). */
   checkFresh(action: string): void {
-    const { maxStaleMs } = this.#options;
-    if (maxStaleMs === undefined) return;
-    const { ageMs } = this.#freshness;
-    if (ageMs > maxStaleMs) throw new StaleError(action, { ageMs, maxStaleMs });
+    this.#freshness.check(action);
   }
 
   /** A call without a position in its answer; ends with the signal or the store. */
@@ -207,7 +189,7 @@ export class ListManager<V, K extends Key> {
     const isSame = connections === this.stats.connections && after === mvcc.window.revision;
     if (this.#state !== 'live' || !isSame || revision <= after) return;
     if (kvs.length > 0 || count !== mvcc.core.stats().liveKeys) return;
-    this.#makingRoom(() => applier.commit({ revision, after, changes: [] }, 'apply that nothing has changed'));
+    makingRoom(this.#options, () => applier.commit({ revision, after, changes: [] }, 'apply that nothing has changed'));
     this.#advanced(revision);
   }
 
@@ -269,7 +251,7 @@ export class ListManager<V, K extends Key> {
     const outcome = compareRelist(mvcc, listed, { isRepair: this.#isRepair });
     if (outcome.type === 'replaced') throw new Replaced();
     this.stats.relists++;
-    if (outcome.type === 'span') this.#applySpan(outcome.commit, listed);
+    if (outcome.type === 'span') applyList(this.#options, outcome.commit, listed, this.#isRepair);
     else if (this.#isRepair) applier.distrustHistory();
     this.#isRepair = false;
     this.#state = 'opening';
@@ -282,38 +264,6 @@ export class ListManager<V, K extends Key> {
     const question = (signal: AbortSignal): Promise<BackendRangeResponse> => backend.range({ ranges, signal });
     const list = await this.ask(action, question, this.#attempt.signal);
     return { revision: list.revision, rows: rowsOf(mvcc, prefixes, list) };
-  }
-
-  /**
-   * A span needs a version for each change, deletes too, so one that makes the data smaller may not fit. Then the state
-   * of the list is taken for a new one: watches end, for the difference is nowhere, and reads begin at S (M35).
-   */
-  #applySpan(commit: Commit, listed: ListedState): void {
-    const { applier, hub, logger } = this.#options;
-    try {
-      this.#makingRoom(() => {
-        if (this.#isRepair) applier.repair(commit, 'apply a list');
-        else applier.commit(commit, 'apply a list');
-      });
-    } catch (error) {
-      if (!(error instanceof StoreFullError)) throw error;
-      applier.restart({ revision: listed.revision, changes: listed.rows }, 'apply a list');
-      hub.restarted();
-      logger.warn('The difference to the list did not fit, starting anew with the list', { error });
-    }
-  }
-
-  /** Applies something; as long as memory is out, again with less history, which is worth less than the newest state. */
-  #makingRoom(apply: () => void): void {
-    for (;;) {
-      try {
-        apply();
-        return;
-      } catch (error) {
-        if (!(error instanceof StoreFullError) || !this.#options.applier.dropHistory()) throw error;
-        this.#options.logger.warn('The replica is full, its history was dropped', { error });
-      }
-    }
   }
 
   /** OPENING and LIVE: one connection, from its `open` to its end. Ends by a throw. */
@@ -376,7 +326,7 @@ export class ListManager<V, K extends Key> {
       if (this.#isKnown({ revision, changes })) return;
       throw new Violation(`a change at ${revision} came after revision ${applied} was proven complete`);
     }
-    this.#makingRoom(() => applier.commit({ revision, changes }, 'apply a change'));
+    makingRoom(this.#options, () => applier.commit({ revision, changes }, 'apply a change'));
     this.#advanced(revision);
   }
 
@@ -420,7 +370,7 @@ export class ListManager<V, K extends Key> {
     else hub.fail(error);
     applier.stop();
     this.#progress.stop();
-    this.#keeper.stop();
+    this.#freshness.stop();
     this.#lifetime.abort(closed);
     this.#attempt.abort(closed);
     if (!(error instanceof ClosedError)) logger.error('The replica has given up', { error });
@@ -437,15 +387,4 @@ export class ListManager<V, K extends Key> {
     this.#interruption ??= reason;
     this.#attempt.abort(reason);
   }
-}
-
-/** After these the stream cannot go on where it was: history is gone, wrong, or does not fit. */
-function needsList(error: unknown): boolean {
-  return error instanceof Violation || error instanceof CompactedError || error instanceof StoreFullError;
-}
-
-/** What trying again cannot mend. */
-function isPermanent(error: unknown): boolean {
-  if (error instanceof BackendError) return error.permanent;
-  return error instanceof InvalidKeyError || error instanceof StoreFullError || error instanceof UnsupportedError;
 }

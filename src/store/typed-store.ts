@@ -121,19 +121,11 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   }
 
   async ready(options: SignalOptions = NO_OPTIONS): Promise<void> {
-    const action = 'wait for the store';
-    const signal = checkOptions(options, SIGNAL_NAMES, action);
-    signal?.throwIfAborted();
-    this.#checkOpen(action);
-    return this.#engine.ready(signal);
+    return this.#engine.ready(this.#wait('wait for the store', options).signal);
   }
 
   async sync(options: SignalOptions = NO_OPTIONS): Promise<Revision> {
-    const action = 'sync';
-    const signal = checkOptions(options, SIGNAL_NAMES, action);
-    signal?.throwIfAborted();
-    this.#checkOpen(action);
-    return this.#engine.sync({ action, signal });
+    return this.#engine.sync(this.#wait('sync', options));
   }
 
   get(key: K, options: GetOptions = NO_OPTIONS): KeyValue<V, K> | undefined {
@@ -232,13 +224,9 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   }
 
   async compact(revision: Revision, options: SignalOptions = NO_OPTIONS): Promise<CompactResult> {
-    const action = 'compact';
-    this.#checkNotWriting(action);
-    const signal = checkOptions(options, SIGNAL_NAMES, action);
-    signal?.throwIfAborted();
-    checkInteger('the revision', revision, action, 0);
-    this.#checkOpen(action);
-    return this.#engine.compact(revision, { action, signal });
+    const call = this.#call('compact', options, SIGNAL_NAMES);
+    checkInteger('the revision', revision, call.action, 0);
+    return this.#engine.compact(revision, call);
   }
 
   pin(revision: Revision, options: PinOptions): Pin {
@@ -251,7 +239,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
 
   async grantLease(options: GrantLeaseOptions & SignalOptions): Promise<Lease> {
     const action = 'grant a lease';
-    const call = this.#leaseCall(action, options, GRANT_NAMES);
+    const call = this.#call(action, options, GRANT_NAMES);
     const { ttlMs, id } = options;
     checkTtl(ttlMs, action);
     const keepAlive = checkFlag('keepAlive', options.keepAlive, action);
@@ -262,19 +250,19 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   }
 
   async resumeLease(id: LeaseId, options: ResumeLeaseOptions & SignalOptions = NO_OPTIONS): Promise<Lease> {
-    const call = this.#leaseCall('resume a lease', options, RESUME_NAMES);
+    const call = this.#call('resume a lease', options, RESUME_NAMES);
     const keepAlive = checkFlag('keepAlive', options.keepAlive, call.action);
     this.#checkOpen(call.action);
     return this.#engine.resumeLease(checkLeaseId(id, call.action), { keepAlive }, call);
   }
 
   async revokeLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<RevokeLeaseResult> {
-    const call = this.#leaseCall('revoke a lease', options, SIGNAL_NAMES);
+    const call = this.#call('revoke a lease', options, SIGNAL_NAMES);
     return this.#engine.revokeLease(checkLeaseId(id, call.action), call);
   }
 
   async keepAliveLease(id: LeaseId, options: SignalOptions = NO_OPTIONS): Promise<KeepAliveResult> {
-    const call = this.#leaseCall('keep a lease alive', options, SIGNAL_NAMES);
+    const call = this.#call('keep a lease alive', options, SIGNAL_NAMES);
     return this.#engine.keepAliveLease(checkLeaseId(id, call.action), call);
   }
 
@@ -282,14 +270,14 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     id: LeaseId,
     options: TimeToLiveOptions & SignalOptions = NO_OPTIONS,
   ): Promise<LeaseStatus | undefined> {
-    const call = this.#leaseCall('read a lease', options, TTL_NAMES);
+    const call = this.#call('read a lease', options, TTL_NAMES);
     const keys = checkFlag('keys', options.keys, call.action);
     this.#checkOpen(call.action);
     return this.#engine.leaseTimeToLive(checkLeaseId(id, call.action), { keys }, call);
   }
 
   async leases(options: SignalOptions = NO_OPTIONS): Promise<readonly LeaseId[]> {
-    return this.#engine.leases(this.#leaseCall('list leases', options, SIGNAL_NAMES));
+    return this.#engine.leases(this.#call('list leases', options, SIGNAL_NAMES));
   }
 
   prefix<W = V>(prefix: K, options: PrefixOptions<W> = NO_OPTIONS): Store<W, K> {
@@ -334,13 +322,10 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   }
 
   async createSnapshot(options: SignalOptions = NO_OPTIONS): Promise<Uint8Array> {
-    const action = 'create a snapshot';
-    this.#beginRead(action);
-    const signal = checkOptions(options, SIGNAL_NAMES, action);
-    signal?.throwIfAborted();
-    if (this.#isPart) throw new UnsupportedError(action, 'a snapshot of a prefix');
-    this.#checkOpen(action);
-    return this.#engine.createSnapshot({ action, signal });
+    this.#beginRead('create a snapshot');
+    const call = this.#wait('create a snapshot', options);
+    if (this.#isPart) throw new UnsupportedError(call.action, 'a snapshot of a prefix');
+    return this.#engine.createSnapshot(call);
   }
 
   stats(): StoreStats {
@@ -371,8 +356,13 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     this.#engine.endWrite();
   }
 
-  #leaseCall(action: string, options: SignalOptions, names: ReadonlySet<string>) {
+  #call(action: string, options: SignalOptions, names: ReadonlySet<string>) {
     this.#checkNotWriting(action);
+    return this.#wait(action, options, names);
+  }
+
+  /** For what only waits: the signal, read once. */
+  #wait(action: string, options: SignalOptions, names: ReadonlySet<string> = SIGNAL_NAMES) {
     const signal = checkOptions(options, names, action);
     signal?.throwIfAborted();
     this.#checkOpen(action);

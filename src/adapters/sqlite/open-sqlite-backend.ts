@@ -1,5 +1,6 @@
 import { SqliteBackend } from '../../backends/sqlite/backend.ts';
 import { checkChoice, checkMembers } from '../../store/checks.ts';
+import { randomId } from '../../system/random-id.ts';
 import { systemClock } from '../../system/system-clock.ts';
 import { systemRandom } from '../../system/system-random.ts';
 import type { Backend } from '../../types/backend.ts';
@@ -40,6 +41,8 @@ export interface SqliteBackendOptions {
 }
 
 const ACTION = 'open an SQLite backend';
+/** 128 bits: files are copied from machine to machine, and must not be taken for one another. */
+const ID_WORDS = 4;
 
 const NAMES: ReadonlySet<string> = new Set<keyof SqliteBackendOptions>([
   'busyTimeoutMs',
@@ -101,19 +104,10 @@ export async function openSqliteBackend(options: SqliteBackendOptions): Promise<
   const driver = given ?? (await openDriver({ file: file as string, library, synchronous, fileBytesMax }));
   const backend = new SqliteBackend(driver, { clock, random, busyTimeoutMs, pollMs });
   try {
-    await backend.open(randomIdentity(random));
+    await backend.open(randomId(random, ID_WORDS));
   } catch (error) {
     await backend[Symbol.asyncDispose]();
     throw error;
   }
   return backend;
-}
-
-/** 128 random bits as hex: of data that may be copied from machine to machine, and must not be taken for one another. */
-function randomIdentity(random: Random): string {
-  const word = () =>
-    Math.floor(random() * 0x1_0000_0000)
-      .toString(16)
-      .padStart(8, '0');
-  return word() + word() + word() + word();
 }

@@ -133,7 +133,7 @@ export const CACHE_FAULTS: readonly Fault[] = [
   {
     id: 'catch-up-without-hole',
     file: 'src/cache/list-manager.ts',
-    find: "this.#makingRoom(() => applier.commit({ revision, after, changes: [] }, 'apply that nothing has changed'));",
+    find: "makingRoom(this.#options, () => applier.commit({ revision, after, changes: [] }, 'apply that nothing has changed'));",
     replace: 'mvcc.window.advance(revision);',
     why: 'M20, first reading: without the hole reads in between answer from the wrong state; broke 3/1,000',
   },
@@ -148,7 +148,7 @@ export const CACHE_FAULTS: readonly Fault[] = [
     id: 'age-from-the-answer',
     file: 'src/cache/list-manager.ts',
     find: 'this.#freshness.answered(sentAt, answer.revision);',
-    replace: 'this.#freshness.answered(clock.now(), answer.revision);',
+    replace: 'this.#freshness.answered(this.#options.clock.now(), answer.revision);',
     why: 'M21: a state is as fresh as the question, not as its answer',
   },
 ];

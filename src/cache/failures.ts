@@ -1,0 +1,15 @@
+import { BackendError, CompactedError, InvalidKeyError, StoreFullError, UnsupportedError } from '../types/errors.ts';
+
+/** The stream broke a promise: what is applied can no longer be trusted. Thrown inside the loop, never out of it. */
+export class Violation extends Error {}
+
+/** After these the stream cannot go on where it was: history is gone, wrong, or does not fit. */
+export function needsList(error: unknown): boolean {
+  return error instanceof Violation || error instanceof CompactedError || error instanceof StoreFullError;
+}
+
+/** What trying again cannot mend. */
+export function isPermanent(error: unknown): boolean {
+  if (error instanceof BackendError) return error.permanent;
+  return error instanceof InvalidKeyError || error instanceof StoreFullError || error instanceof UnsupportedError;
+}
