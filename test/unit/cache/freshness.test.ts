@@ -97,6 +97,22 @@ describe('maxStaleMs', () => {
     await store.close();
   });
 
+  it('is as fresh as the question, not as its answer', async () => {
+    const { store, backend, clock } = await openRig({ maxStaleMs: 9_000 });
+    const unhang = backend.hang('status');
+    const start = clock.now();
+    await clock.advance(8_900);
+    // Questions of 3,000 and of 6,000 are answered now; no later one is.
+    unhang();
+    await clock.settle();
+    backend.hang('status');
+    await clock.advance(start + 14_900 - clock.now());
+    expect(outcome(() => store.get('k'))).toBeUndefined();
+    await clock.advance(200);
+    expect(outcome(() => store.get('k'))).toMatchObject({ code: 'STALE', ageMs: 9_100 });
+    await store.close();
+  });
+
   it('own writes prove it, too: their answers are applied', async () => {
     const { store, backend, clock } = await openRig({ maxStaleMs: 1_000 });
     backend.hang('status');
