@@ -69,7 +69,9 @@ async function describePage(folder, page) {
   const manifest = JSON.parse(await readFile(join(folder, 'node_modules/plimsoll/package.json'), 'utf8'));
   /** @param {string} subpath */
   const urlOf = (subpath) => `/node_modules/plimsoll/${manifest.exports[subpath].default.slice(2)}`;
-  const imports = Object.fromEntries(['', '/sqlite', '/testing'].map((path) => [`plimsoll${path}`, urlOf(`.${path}`)]));
+  const imports = Object.fromEntries(
+    ['', '/etcd', '/sqlite', '/testing'].map((path) => [`plimsoll${path}`, urlOf(`.${path}`)]),
+  );
   const path = join(folder, `${page.script}.json`);
   await writeFile(path, JSON.stringify({ ...page, imports }));
   return path;

@@ -8,6 +8,7 @@ import './cases/errors.ts';
 import './cases/essence-errors.ts';
 import './cases/essence-rules.ts';
 import './cases/essence-vectors.ts';
+import './cases/etcd.ts';
 import './cases/handlers-calls.ts';
 import './cases/handlers-failures.ts';
 import './cases/handlers-kinds.ts';

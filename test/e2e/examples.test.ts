@@ -47,6 +47,7 @@ async function runAll(programs: readonly Example[]): Promise<readonly Ended[]> {
     external: ['file:*', 'node:*'],
     alias: {
       plimsoll: `file://${root}dist/mod.js`,
+      'plimsoll/etcd': `file://${root}dist/etcd.js`,
       'plimsoll/sqlite': `file://${root}dist/sqlite.js`,
       'plimsoll/testing': `file://${root}dist/testing.js`,
     },

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
+import { backendCases } from './backend-cases.ts';
 import { cleanUpAtExit } from './cleanup.ts';
 import { checkPage, DIFFERENCES, type DifferenceId } from './differences.ts';
 import { TooLateError } from './etcd-leases.ts';
@@ -85,6 +86,7 @@ class Comparison {
     for (const { name, run } of PROBES) {
       await this.#check(name, () => run(this.#server.gateway, (id) => this.#count(this.#seen, id)));
     }
+    await this.#backend();
     try {
       await this.#programs();
       await this.#expiryPrograms();
@@ -95,6 +97,13 @@ class Comparison {
     this.#report();
     console.log(`${this.#passed} passed, ${this.#failed} failed`);
     return this.#failed === 0 ? 0 : 1;
+  }
+
+  /** What a replica relies on, of the backend that has this etcd behind it. */
+  async #backend(): Promise<void> {
+    const { program, expiryProgram } = this.#options;
+    if (program !== undefined || expiryProgram !== undefined) return;
+    for (const { rule, name, run } of backendCases(this.#server)) await this.#check(`backend, ${rule} ${name}`, run);
   }
 
   async #programs(): Promise<void> {

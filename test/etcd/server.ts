@@ -11,6 +11,8 @@ import { Gateway } from './gateway.ts';
 export interface EtcdServer {
   readonly gateway: Gateway;
   readonly version: string;
+  /** Of its clients, `http://127.0.0.1:41234`. */
+  readonly address: string;
   /** What etcd said when it died, `undefined` while it lives. */
   death(): string | undefined;
   stop(): void;
@@ -41,7 +43,8 @@ export async function startEtcd(command: string): Promise<EtcdServer> {
     const started = new Running(command, name, await freePort(), await freePort(), hasNoFsync);
     try {
       await started.ready();
-      return { gateway: started.gateway, version, death: () => started.death(), stop: () => started.stop() };
+      const { gateway, address } = started;
+      return { gateway, address, version, death: () => started.death(), stop: () => started.stop() };
     } catch (error) {
       failure = error;
       started.stop();
@@ -55,19 +58,19 @@ class Running {
   readonly gateway: Gateway;
   readonly stop: () => void;
   readonly #name: string;
-  readonly #address: string;
+  readonly address: string;
   #log = '';
   #end: string | undefined;
 
   constructor(command: string, name: string, port: number, peerPort: number, hasNoFsync: boolean) {
     this.#name = name;
-    this.#address = `http://127.0.0.1:${port}`;
-    this.gateway = new Gateway(this.#address);
+    this.address = `http://127.0.0.1:${port}`;
+    this.gateway = new Gateway(this.address);
     const folder = mkdtempSync(join(temporaryFolder(), 'plimsoll-etcd-'));
     const removeFolder = onExit(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
     const peer = `http://127.0.0.1:${peerPort}`;
     const args = ['--name', name, '--data-dir', join(folder, 'data'), '--logger', 'zap', '--log-level', 'error'];
-    args.push('--listen-client-urls', this.#address, '--advertise-client-urls', this.#address);
+    args.push('--listen-client-urls', this.address, '--advertise-client-urls', this.address);
     args.push(
       '--listen-peer-urls',
       peer,
@@ -109,7 +112,7 @@ class Running {
         const { members = [] } = await this.gateway.call<MemberList>('cluster/member/list', {});
         const [member] = members;
         if (members.length === 1 && member?.name === this.#name) return;
-        if (member?.name !== undefined && member.name !== '') throw new ForeignError(this.#address, member.name);
+        if (member?.name !== undefined && member.name !== '') throw new ForeignError(this.address, member.name);
       } catch (error) {
         if (error instanceof ForeignError) throw error;
         failure = error;

@@ -27,6 +27,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^plimsoll$/, replacement: source('mod.ts') },
+      { find: /^plimsoll\/etcd$/, replacement: source('adapters/etcd/mod.ts') },
       { find: /^plimsoll\/sqlite$/, replacement: source('adapters/sqlite/mod.ts') },
       { find: /^plimsoll\/testing$/, replacement: source('testing/mod.ts') },
     ],

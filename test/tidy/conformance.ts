@@ -29,7 +29,8 @@ export function checkCases(suite: ProjectFile, cases: readonly ProjectFile[]): r
   const foreign = cases.flatMap((file) =>
     imports(file)
       .filter(
-        ({ specifier }) => !/^(?:plimsoll(?:\/(?:sqlite|testing))?|\.\/[\w-]+\.ts|\.\.\/harness\.ts)$/.test(specifier),
+        ({ specifier }) =>
+          !/^(?:plimsoll(?:\/(?:etcd|sqlite|testing))?|\.\/[\w-]+\.ts|\.\.\/harness\.ts)$/.test(specifier),
       )
       .map(({ position, specifier }) =>
         violation(file, position, `"${specifier}" is neither the package by its name, nor a case, nor the harness`),

@@ -15,7 +15,10 @@ function errorsFor(lib: readonly string[] | undefined): readonly string[] {
     types: [],
     ...(lib === undefined ? {} : { lib: [...lib] }),
   };
-  const program = ts.createProgram([`${DIST}mod.d.ts`, `${DIST}sqlite.d.ts`, `${DIST}testing.d.ts`], options);
+  const program = ts.createProgram(
+    [`${DIST}mod.d.ts`, `${DIST}etcd.d.ts`, `${DIST}sqlite.d.ts`, `${DIST}testing.d.ts`],
+    options,
+  );
   return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
 }
 

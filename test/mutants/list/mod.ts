@@ -1,5 +1,6 @@
 import type { Fault } from '../fault.ts';
 import { CACHE_FAULTS } from './cache.ts';
+import { ETCD_FAULTS } from './etcd.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
 import { LEASE_FAULTS } from './lease.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
@@ -16,4 +17,5 @@ export const FAULTS: readonly Fault[] = [
   ...CACHE_FAULTS,
   ...HANDLER_FAULTS,
   ...SQLITE_FAULTS,
+  ...ETCD_FAULTS,
 ];

@@ -1,0 +1,137 @@
+import { byteRangeHas, compareBytes } from '../../core/key-order.ts';
+import type {
+  BackendEvent,
+  BackendPosition,
+  BackendWatchItem,
+  BackendWatchRequest,
+  BackendWatchStream,
+  ByteRange,
+} from '../../types/backend.ts';
+import { BackendError, CompactedError } from '../../types/errors.ts';
+import type { Revision } from '../../types/revision.ts';
+import type { CallOptions, Gateway } from './gateway.ts';
+import { fromBase64, integerOf, rowOf, type WireRow, wireRange } from './wire.ts';
+
+interface WireWatchAnswer {
+  readonly created?: boolean;
+  readonly canceled?: boolean;
+  readonly cancel_reason?: string;
+  readonly compact_revision?: string;
+  readonly fragment?: boolean;
+  readonly events?: readonly { readonly type?: string; readonly kv?: WireRow }[];
+}
+
+const ACTION = 'watch etcd';
+const EMPTY = new Uint8Array(0);
+
+/**
+ * One watch of etcd over a range that covers all that is wanted (B9): of several watches each would have to prove for itself
+ * how far it is, and the gateway's cannot. What lies in between is dropped here.
+ *
+ * ```text
+ *   created         ask where the cluster is (the member that watches may be behind)    -> open
+ *   events          of one revision or several; a large answer comes in fragments       -> change, one a revision
+ *   canceled        compact_revision                                                     -> CompactedError
+ * ```
+ *
+ * Of a watch that starts at the very revision of a compaction etcd may have forgotten a delete there (E2 of
+ * docs/etcd-differences.md). So each starts one revision earlier, where that is a `CompactedError` instead of a gap.
+ */
+export class EtcdStream implements BackendWatchStream {
+  readonly #gateway: Gateway;
+  readonly #request: BackendWatchRequest;
+  readonly #position: (signal: AbortSignal | undefined) => Promise<BackendPosition>;
+
+  constructor(
+    gateway: Gateway,
+    request: BackendWatchRequest,
+    position: (signal: AbortSignal | undefined) => Promise<BackendPosition>,
+  ) {
+    this.#gateway = gateway;
+    this.#request = request;
+    this.#position = position;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<BackendWatchItem, void, undefined> {
+    const { ranges, fromRevision, signal } = this.#request;
+    const body = {
+      create_request: {
+        ...wireRange(coverOf(ranges)),
+        start_revision: String(Math.max(1, fromRevision - 1)),
+        fragment: true,
+      },
+    };
+    const call: CallOptions = { action: ACTION, signal };
+    let isOpen = false;
+    let pending: BackendEvent[] = [];
+    for await (const answer of this.#gateway.stream<WireWatchAnswer>('watch', body, call)) {
+      if (!isOpen) {
+        isOpen = true;
+        yield { type: 'open', ...(await this.#position(signal)) };
+      }
+      if (answer.canceled === true) throw endOf(answer, fromRevision);
+      pending.push(...(answer.events ?? []).map(eventOf));
+      if (answer.fragment === true) continue;
+      yield* changesOf(pending, ranges, fromRevision);
+      pending = [];
+    }
+    signal?.throwIfAborted();
+    throw new BackendError(ACTION, 'etcd ended the stream');
+  }
+}
+
+/** From the smallest start to the largest end; an empty end is none. */
+function coverOf(ranges: readonly ByteRange[]): ByteRange {
+  const [only] = ranges;
+  if (ranges.length === 1 && only !== undefined) return only;
+  let start: Uint8Array | undefined;
+  let end: Uint8Array | undefined;
+  for (const range of ranges) {
+    if (start === undefined || compareBytes(range.start, start) < 0) start = range.start;
+    const last = range.end ?? Uint8Array.of(...range.start, 0);
+    if (end?.length === 0 || last.length === 0) end = EMPTY;
+    else if (end === undefined || compareBytes(last, end) > 0) end = last;
+  }
+  return { start: start ?? EMPTY, end: end ?? EMPTY };
+}
+
+function eventOf({ type, kv }: { readonly type?: string; readonly kv?: WireRow }): BackendEvent {
+  if (kv === undefined) throw new BackendError(ACTION, 'an event has no key');
+  if (type === undefined || type === 'PUT') return { type: 'put', kv: rowOf(kv) };
+  return {
+    type: 'delete',
+    key: fromBase64(kv.key ?? ''),
+    modRevision: integerOf(kv.mod_revision, 'a mod revision'),
+  };
+}
+
+/** One item a revision, with what lies in the ranges. */
+function* changesOf(
+  events: readonly BackendEvent[],
+  ranges: readonly ByteRange[],
+  fromRevision: Revision,
+): Generator<BackendWatchItem, void, undefined> {
+  for (let index = 0; index < events.length; ) {
+    const revision = revisionOf(events[index] as BackendEvent);
+    const found: BackendEvent[] = [];
+    for (; index < events.length && revisionOf(events[index] as BackendEvent) === revision; index++) {
+      const event = events[index] as BackendEvent;
+      const key = event.type === 'put' ? event.kv.key : event.key;
+      if (ranges.some((range) => byteRangeHas(range, key))) found.push(event);
+    }
+    if (found.length > 0 && revision >= fromRevision) yield { type: 'change', revision, events: found };
+  }
+}
+
+function revisionOf(event: BackendEvent): Revision {
+  return event.type === 'put' ? event.kv.modRevision : event.modRevision;
+}
+
+function endOf({ compact_revision, cancel_reason }: WireWatchAnswer, fromRevision: Revision): Error {
+  const compactRevision = integerOf(compact_revision, 'a compact revision');
+  if (compactRevision >= fromRevision) {
+    return new CompactedError(ACTION, { minRevision: compactRevision + 1, compactRevision });
+  }
+  const permanent = /permission denied/.test(cancel_reason ?? '');
+  return new BackendError(ACTION, `etcd ended the watch: ${cancel_reason || 'without a reason'}`, { permanent });
+}

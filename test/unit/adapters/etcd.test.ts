@@ -1,0 +1,353 @@
+import { describe, expect, it } from 'vitest';
+import { type EtcdBackendOptions, openEtcdBackend } from '../../../src/adapters/etcd/mod.ts';
+import { fromBase64, integerOf, toBase64, wireRange } from '../../../src/backends/etcd/wire.ts';
+import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
+import type { BackendOperation, BackendWatchItem } from '../../../src/types/backend.ts';
+import { BackendError, CompactedError, FutureRevisionError, LeaseNotFoundError } from '../../../src/types/errors.ts';
+
+const A = 'http://a.invalid:1';
+const B = 'http://b.invalid:1';
+const HEADER = { cluster_id: '7', revision: '5' };
+const ALL = { start: new Uint8Array(0), end: new Uint8Array(0) };
+const bytes = (text: string) => new TextEncoder().encode(text);
+const PUT: BackendOperation = { type: 'put', key: bytes('a'), value: bytes('1') };
+
+type Answer = Response | Promise<Response>;
+type Handler = (path: string, body: Record<string, unknown>, init: RequestInit, endpoint: string) => Answer;
+
+const ok = (body: object) => Response.json({ header: HEADER, ...body });
+const refuse = (message: string, code = 11) => Response.json({ error: message, message, code }, { status: 400 });
+const refused = () => {
+  throw Object.assign(new TypeError('fetch failed'), {
+    cause: Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' }),
+  });
+};
+const broken = () => {
+  throw Object.assign(new TypeError('fetch failed'), { cause: new Error('other side closed') });
+};
+/** A stream of these lines, which then ends, or does not. */
+const lines = (messages: readonly object[], { isOpen = false, tail = '' } = {}) =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        const text = messages.map((one) => `${JSON.stringify({ result: one })}\n`).join('') + tail;
+        controller.enqueue(new TextEncoder().encode(text));
+        if (!isOpen) controller.close();
+      },
+    }),
+  );
+
+/** A backend whose members are a function; `/kv/range`, by which it asks where etcd is, is answered unless that is done. */
+async function open(handler: Handler, options: Partial<EtcdBackendOptions> = {}) {
+  const clock = createVirtualClock();
+  const asked: string[] = [];
+  const fetch = async (url: string, init: RequestInit) => {
+    const { origin, pathname } = new URL(url);
+    const path = pathname.slice('/v3/'.length);
+    asked.push(`${origin === A ? 'a' : 'b'} ${path}`);
+    return handler(path, JSON.parse(String(init.body)), init, origin);
+  };
+  const backend = await openEtcdBackend({ endpoints: [A, B], fetch, clock, ...options });
+  asked.length = 0;
+  return { backend, asked, clock };
+}
+
+const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('wire', () => {
+  it('base64 is what the platform has, for any bytes', () => {
+    const all = Uint8Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256);
+    expect(fromBase64(toBase64(all))).toEqual(all);
+    expect(toBase64(all)).toBe(Buffer.from(all).toString('base64'));
+    expect(toBase64(new Uint8Array(0))).toBe('');
+    expect(() => fromBase64('%')).toThrow(BackendError);
+  });
+
+  it('an int64 that is no safe integer is an error, never another number', () => {
+    expect([integerOf(undefined, 'x'), integerOf('9007199254740991', 'x'), integerOf(5, 'x')]).toEqual([
+      0, 9007199254740991, 5,
+    ]);
+    for (const wrong of ['9007199254740992', '1.5', 'x', {}]) expect(() => integerOf(wrong, 'x')).toThrow(BackendError);
+  });
+
+  it('ranges: a point, no upper bound, no lower bound', () => {
+    expect(wireRange({ start: bytes('a') })).toEqual({ key: 'YQ==' });
+    expect(wireRange(ALL)).toEqual({ key: 'AA==', range_end: 'AA==' });
+    expect(wireRange({ start: bytes('a'), end: bytes('b') })).toEqual({ key: 'YQ==', range_end: 'Yg==' });
+  });
+});
+
+describe('failover', () => {
+  it('asks the next member when one cannot be reached, and keeps to the one that answers', async () => {
+    const { backend, asked } = await open((_, __, ___, endpoint) => (endpoint === A ? refused() : ok({})));
+    await backend.status({});
+    await backend.status({});
+    expect(asked).toEqual(['b kv/range', 'b kv/range']);
+  });
+
+  it('a write that may have arrived is not sent twice, one that has not is', async () => {
+    const world = { fails: broken };
+    const { backend, asked } = await open((path, _, __, endpoint) => {
+      if (path === 'kv/txn' && endpoint === A) return world.fails();
+      return ok({ succeeded: true, responses: [{ response_put: {} }] });
+    });
+    const write = () => backend.txn({ compare: [], then: [PUT], else: [] });
+    const error = await errorOf(write());
+    expect(error).toMatchObject({ code: 'BACKEND', maybeCommitted: true, permanent: false });
+    expect((error as Error).message).toContain('a.invalid');
+    expect(asked).toEqual(['a kv/txn']);
+    await backend.status({});
+    world.fails = refused;
+    asked.length = 0;
+    expect((await write()).succeeded).toBe(true);
+    expect(asked.at(-1)).toBe('b kv/txn');
+  });
+
+  it('a member without a leader, or a proxy that is unwell, is as one that is away', async () => {
+    for (const answer of [
+      () => refuse('etcdserver: no leader', 14),
+      () => new Response('<html>Bad gateway</html>', { status: 502 }),
+    ]) {
+      const { backend } = await open((_, __, ___, endpoint) => (endpoint === A ? answer() : ok({})));
+      expect((await backend.status({})).revision).toBe(5);
+    }
+  });
+
+  it('nobody there: one error that names the last member and why', async () => {
+    const error = await errorOf(openEtcdBackend({ endpoints: [A, B], fetch: refused }));
+    expect(error).toMatchObject({ code: 'BACKEND', permanent: false, maybeCommitted: false });
+    expect((error as Error).message).toMatch(/b\.invalid.*ECONNREFUSED/);
+  });
+
+  it('a certificate that is no good is permanent', async () => {
+    const bad = () => {
+      throw Object.assign(new TypeError('fetch failed'), {
+        cause: Object.assign(new Error('certificate has expired'), { code: 'CERT_HAS_EXPIRED' }),
+      });
+    };
+    const error = await errorOf(openEtcdBackend({ endpoints: [A], fetch: bad }));
+    expect(error).toMatchObject({ code: 'BACKEND', permanent: true });
+    expect((error as Error).message).toContain('CERT_HAS_EXPIRED');
+  });
+});
+
+describe('deadlines', () => {
+  it('a call that nobody answers ends in time; a write may have happened', async () => {
+    const world = { isHanging: false };
+    const { backend, clock } = await open(() => (world.isHanging ? new Promise<Response>(() => {}) : ok({})), {
+      timeoutMs: 300,
+    });
+    world.isHanging = true;
+    const outcomes = [
+      errorOf(backend.status({})),
+      errorOf(backend.range({ ranges: [ALL] })),
+      errorOf(backend.txn({ compare: [], then: [PUT], else: [] })),
+      read(backend.watch({ ranges: [ALL], fromRevision: 1 })).then(({ error }) => error),
+    ];
+    await clock.advance(300);
+    const errors = await Promise.all(outcomes);
+    for (const error of errors) expect((error as Error).message).toContain('within 300 ms');
+    expect(errors[2]).toMatchObject({ maybeCommitted: true });
+    expect(errors[0]).toMatchObject({ maybeCommitted: false });
+    expect(clock.pending).toBe(0);
+  });
+
+  it('a signal ends a call with its reason, and a closed backend with ClosedError', async () => {
+    const world = { isHanging: false };
+    const { backend } = await open(() => (world.isHanging ? new Promise<Response>(() => {}) : ok({})));
+    world.isHanging = true;
+    const controller = new AbortController();
+    const left = errorOf(backend.status({ signal: controller.signal }));
+    const closed = errorOf(backend.status({}));
+    controller.abort('enough');
+    expect(await left).toBe('enough');
+    await backend[Symbol.asyncDispose]();
+    expect(await closed).toMatchObject({ code: 'CLOSED' });
+    expect(await errorOf(backend.status({}))).toMatchObject({ code: 'CLOSED' });
+  });
+});
+
+describe('authentication', () => {
+  it('gets a token, sends it, and gets a new one when etcd does not know it', async () => {
+    let tokens = 0;
+    const seen: unknown[] = [];
+    const handler: Handler = (path, body, { headers }) => {
+      if (path === 'auth/authenticate') {
+        seen.push(body);
+        return Response.json({ token: `token ${++tokens}` });
+      }
+      const { authorization } = headers as Record<string, string>;
+      seen.push(authorization);
+      return authorization === 'token 1' && seen.length > 3 ? refuse('etcdserver: invalid auth token', 16) : ok({});
+    };
+    const { backend } = await open(handler, { username: 'u', password: 'p' });
+    await backend.status({});
+    expect((await backend.status({})).revision).toBe(5);
+    expect(seen).toEqual([
+      { name: 'u', password: 'p' },
+      'token 1',
+      'token 1',
+      'token 1',
+      { name: 'u', password: 'p' },
+      'token 2',
+    ]);
+  });
+
+  it('a wrong password is permanent, and told when the backend is opened', async () => {
+    const handler = async () => refuse('etcdserver: authentication failed, invalid user ID or password', 3);
+    const error = await errorOf(openEtcdBackend({ endpoints: [A], fetch: handler, username: 'u', password: 'p' }));
+    expect(error).toMatchObject({ code: 'BACKEND', permanent: true });
+    expect((error as Error).message).toContain('authentication failed');
+  });
+});
+
+describe('what etcd refuses, with the facts that it leaves out', () => {
+  const compacted = 'etcdserver: mvcc: required revision has been compacted';
+
+  it('a revision that was compacted, and one that is still to come', async () => {
+    const world = { message: compacted };
+    const { backend } = await open((path) => {
+      if (path === 'kv/txn') return refuse(world.message);
+      if (path === 'watch') return lines([{ created: true }, { canceled: true, compact_revision: '4' }]);
+      return ok({});
+    });
+    const error = await errorOf(backend.range({ ranges: [ALL], revision: 2 }));
+    expect(error).toBeInstanceOf(CompactedError);
+    expect(error).toMatchObject({ minRevision: 4, compactRevision: 4 });
+    world.message = 'etcdserver: mvcc: required revision is a future revision';
+    const future = await errorOf(backend.range({ ranges: [ALL], revision: 9 }));
+    expect(future).toBeInstanceOf(FutureRevisionError);
+    expect(future).toMatchObject({ revision: 9, currentRevision: 5 });
+  });
+
+  it('a lease that is not there, of several', async () => {
+    const { backend } = await open((path, { ID }) => {
+      if (path === 'kv/txn') return refuse('etcdserver: requested lease not found', 5);
+      if (path === 'lease/timetolive') return ok(ID === '2' ? { TTL: '-1' } : { TTL: '5', grantedTTL: '9' });
+      return ok({});
+    });
+    const put = (key: string, lease: string): BackendOperation => ({ ...PUT, key: bytes(key), lease });
+    const error = await errorOf(backend.txn({ compare: [], then: [put('a', '1'), put('b', '2')], else: [] }));
+    expect(error).toBeInstanceOf(LeaseNotFoundError);
+    expect(error).toMatchObject({ leaseId: '2' });
+  });
+
+  it('everything else is a BackendError in its own words', async () => {
+    for (const [message, permanent] of [
+      ['etcdserver: permission denied', true],
+      ['etcdserver: mvcc: database space exceeded', false],
+      ['etcdserver: request is too large', true],
+    ] as const) {
+      const { backend } = await open((path) => (path === 'kv/txn' ? refuse(message, 7) : ok({})));
+      const error = await errorOf(backend.txn({ compare: [], then: [PUT], else: [] }));
+      expect(error).toMatchObject({ code: 'BACKEND', permanent, maybeCommitted: false });
+      expect((error as Error).message).toContain(message);
+    }
+  });
+});
+
+describe('a watch', () => {
+  const put = (key: string, revision: number) => ({
+    kv: { key: btoa(key), value: btoa('v'), create_revision: '1', mod_revision: String(revision), version: '1' },
+  });
+  const gone = (key: string, revision: number) => ({
+    type: 'DELETE',
+    kv: { key: btoa(key), mod_revision: String(revision) },
+  });
+
+  async function items(messages: readonly object[], options: { isOpen?: boolean; tail?: string } = {}) {
+    const bodies: unknown[] = [];
+    const { backend } = await open((path, body) => {
+      if (path !== 'watch') return ok({});
+      bodies.push(body);
+      return lines([{ created: true }, ...messages], options);
+    });
+    const ranges = [{ start: bytes('a') }, { start: bytes('c'), end: bytes('e') }];
+    const found = await read(backend.watch({ ranges, fromRevision: 3 }));
+    return { ...found, bodies };
+  }
+
+  it('opens with where the cluster is, and brings one item a revision, only of what is wanted', async () => {
+    const { told, error, bodies } = await items([
+      { events: [put('a', 2), put('a', 3), put('b', 3), put('c', 4), gone('d', 4)] },
+      { events: [put('b', 5)] },
+      { events: [gone('a', 6)] },
+    ]);
+    expect(told).toEqual(['open 5', 'change 3: put a', 'change 4: put c, delete d', 'change 6: delete a']);
+    expect(error).toMatchObject({ code: 'BACKEND', permanent: false });
+    const range = { key: btoa('a'), range_end: btoa('e') };
+    expect(bodies).toEqual([{ create_request: { ...range, start_revision: '2', fragment: true } }]);
+  });
+
+  it('joins fragments, which may cut a revision', async () => {
+    const { told } = await items([
+      { fragment: true, events: [put('a', 3), put('c', 4)] },
+      { fragment: true, events: [put('d', 4)] },
+      { events: [gone('a', 5)] },
+    ]);
+    expect(told).toEqual(['open 5', 'change 3: put a', 'change 4: put c, put d', 'change 5: delete a']);
+  });
+
+  it('what was compacted is a CompactedError, what was refused is not', async () => {
+    const { error } = await items([{ canceled: true, compact_revision: '9' }]);
+    expect(error).toBeInstanceOf(CompactedError);
+    expect(error).toMatchObject({ minRevision: 10, compactRevision: 9 });
+    const denied = await items([{ canceled: true, cancel_reason: 'rpc error: permission denied' }]);
+    expect(denied.error).toMatchObject({ code: 'BACKEND', permanent: true });
+  });
+
+  it.each([
+    ['half a message', '{"result": {"events": [{"kv"', 'in the middle of a message'],
+    ['what is no message', 'Service Unavailable\n', 'is no message'],
+    ['an error', '{"error": {"grpc_code": 14, "message": "etcdserver: leader changed"}}\n', 'leader changed'],
+  ])('%s ends it with an error that says so', async (_, tail, reason) => {
+    const { told, error } = await items([{ events: [put('a', 3)] }], { tail });
+    expect(told).toEqual(['open 5', 'change 3: put a']);
+    expect((error as Error).message).toContain(reason);
+  });
+
+  it('a signal ends it with its reason, and what is left quietly is closed', async () => {
+    const controller = new AbortController();
+    const { backend } = await open((path) =>
+      path === 'watch' ? lines([{ created: true }], { isOpen: true }) : ok({}),
+    );
+    const { signal } = controller;
+    const found = read(backend.watch({ ranges: [ALL], fromRevision: 1, signal }), () => controller.abort('enough'));
+    expect((await found).error).toBe('enough');
+    for await (const { type } of backend.watch({ ranges: [ALL], fromRevision: 1 })) if (type === 'open') break;
+    await backend[Symbol.asyncDispose]();
+  });
+});
+
+describe('options', () => {
+  it.each([
+    [{ endpoints: [] }, 'endpoints'],
+    [{ endpoints: ['ftp://a'] }, 'ftp://a'],
+    [{ endpoints: [A], username: 'u' }, 'belong together'],
+    [{ endpoints: [A], timeoutMs: 0 }, 'timeoutMs'],
+    [{ endpoints: [A], fetch: 1 }, 'fetch'],
+    [{ endpoints: [A], retries: 1 }, 'unknown option retries'],
+  ])('%j is refused', async (options, reason) => {
+    const error = await errorOf(openEtcdBackend(options as unknown as EtcdBackendOptions));
+    expect((error as Error).message).toContain('Cannot open an etcd backend');
+    expect((error as Error).message).toContain(reason);
+  });
+});
+
+async function read(stream: AsyncIterable<BackendWatchItem>, onItem: () => void = () => {}) {
+  const told: string[] = [];
+  const decoder = new TextDecoder();
+  const run = async () => {
+    for await (const item of stream) {
+      const events = item.type === 'change' ? item.events : [];
+      const names = events.map((one) => `${one.type} ${decoder.decode(one.type === 'put' ? one.kv.key : one.key)}`);
+      told.push(`${item.type} ${item.revision}${names.length > 0 ? `: ${names.join(', ')}` : ''}`);
+      onItem();
+    }
+  };
+  return { told, error: await errorOf(run()) };
+}
