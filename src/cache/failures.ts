@@ -3,8 +3,12 @@ import { BackendError, CompactedError, InvalidKeyError, StoreFullError, Unsuppor
 /** The stream broke a promise: what is applied can no longer be trusted. Thrown inside the loop, never out of it. */
 export class Violation extends Error {}
 
+/** The stream brings nothing of what has changed (M20). */
+export class Stalled extends Error {}
+
 /** After these the stream cannot go on where it was: history is gone, wrong, or does not fit. */
 export function needsList(error: unknown): boolean {
+  if (error instanceof Stalled) return true;
   return error instanceof Violation || error instanceof CompactedError || error instanceof StoreFullError;
 }
 

@@ -14,7 +14,7 @@ import type { WatchHub } from '../watch/hub.ts';
 import { AppliedWaits } from './applied-waits.ts';
 import { applyList, makingRoom } from './apply-list.ts';
 import { Barrier, type BarrierPosition } from './barrier.ts';
-import { isPermanent, needsList, Violation } from './failures.ts';
+import { isPermanent, needsList, Stalled, Violation } from './failures.ts';
 import { FreshnessKeeper } from './freshness-keeper.ts';
 import { changesOf, checkItem, rowsOf } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
@@ -23,6 +23,7 @@ import { Questions } from './questions.ts';
 import { ReadyGate } from './ready-gate.ts';
 import { compareRelist, type ListedState } from './relist.ts';
 import { RetryPace } from './retry-pace.ts';
+import { Stall } from './stall.ts';
 import { Turns } from './turns.ts';
 
 export interface ListManagerOptions<V, K extends Key> {
@@ -71,9 +72,10 @@ export class ListManager<V, K extends Key> {
   /** Ends what the loop does now: a call, a stream, or a wait between two tries. */
   #attempt = new AbortController();
   /** Why the attempt was ended from outside the loop. */
-  #interruption: Replaced | Violation | undefined;
+  #interruption: Replaced | Stalled | Violation | undefined;
   readonly #progress: ProgressAsker;
   readonly #barrier: Barrier;
+  readonly #stall: Stall;
   readonly #freshness: FreshnessKeeper;
   #isRepair = false;
   #trustsProgress = true;
@@ -93,6 +95,7 @@ export class ListManager<V, K extends Key> {
       status: () => this.ask('ask for the status', (signal) => backend.status({ signal })),
     });
     this.#barrier = new Barrier(() => this.#position());
+    this.#stall = new Stall(clock);
     const { maxStaleMs } = options;
     this.#freshness = new FreshnessKeeper({ maxStaleMs, clock, logger, sync: (signal) => this.sync(signal) });
   }
@@ -177,7 +180,8 @@ export class ListManager<V, K extends Key> {
   /**
    * Without progress (M20): asks what has changed since A, and takes "nothing" for a proof, as an empty span up to the answer.
    * A key that was made and deleted in between is in no event then. The revisions in between were never seen, so they
-   * can be neither read nor a start. If something has changed, the stream will say so.
+   * can be neither read nor a start. If something has changed, the stream will say so;
+   * one that does not is given up.
    */
   async #catchUp(): Promise<void> {
     const { backend, mvcc, applier, prefixes } = this.#options;
@@ -188,7 +192,10 @@ export class ListManager<V, K extends Key> {
     const { revision, count, kvs } = await this.ask('ask what has changed', question, this.#attempt.signal);
     const isSame = connections === this.stats.connections && after === mvcc.window.revision;
     if (this.#state !== 'live' || !isSame || revision <= after) return;
-    if (kvs.length > 0 || count !== mvcc.core.stats().liveKeys) return;
+    if (kvs.length > 0 || count !== mvcc.core.stats().liveKeys) {
+      if (this.#stall.note(connections, after)) this.#interrupt(new Stalled());
+      return;
+    }
     makingRoom(this.#options, () => applier.commit({ revision, after, changes: [] }, 'apply that nothing has changed'));
     this.#advanced(revision);
   }
@@ -383,7 +390,7 @@ export class ListManager<V, K extends Key> {
     this.#waits.settleUpTo(revision);
   }
 
-  #interrupt(reason: Replaced | Violation): void {
+  #interrupt(reason: Replaced | Stalled | Violation): void {
     this.#interruption ??= reason;
     this.#attempt.abort(reason);
   }

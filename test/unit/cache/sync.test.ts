@@ -187,6 +187,42 @@ describe('without progress (M20)', () => {
     expect([synced.value, store.revision, store.get('t', { revision: 4 })?.value]).toEqual([5, 5, '1']);
   });
 
+  it('lists again when the stream brings nothing of what has changed for ten seconds', async () => {
+    const { store, history, backend, clock } = await openRig({ capabilities: NO_PROGRESS });
+    history.commit([{ key: 'a', value: '1' }]);
+    await clock.settle();
+    backend.dropItems(1);
+    history.commit([{ key: 'b', value: '1' }]);
+    const synced = probe(store.sync());
+    await clock.advance(9_900);
+    expect([synced.state, store.stats().replica?.relists]).toEqual(['pending', 0]);
+    await clock.advance(1_000);
+    expect([synced.value, store.get('b')?.value, store.stats().replica?.relists]).toEqual([3, '1', 1]);
+  });
+
+  it('data that were replaced under no name are found out the same way, and reset the store', async () => {
+    const { store, backend, clock } = await openRig({
+      history: { identity: '' },
+      capabilities: NO_PROGRESS,
+      before: ({ history }) => void history.commit([{ key: 'a', value: '1' }]),
+    });
+    const other = createCommitHistory({ identity: '' });
+    other.commit([
+      { key: 'b', value: '4' },
+      { key: 'c', value: '4' },
+    ]);
+    other.skip(5);
+    backend.replace({ ...limitedTo(other), capabilities: NO_PROGRESS });
+    await clock.advance(100);
+    const synced = probe(store.sync());
+    await clock.advance(60_000);
+    expect(synced.state).not.toBe('pending');
+    expect([store.range({ prefix: '' }).kvs.map(({ key, value }) => `${key}=${value}`), store.epoch]).toEqual([
+      ['b=4'],
+      2,
+    ]);
+  });
+
   it('asks one question at a time, however many wait', async () => {
     const { store, history, backend, clock } = await openRig({ prefixes: ['a/'], capabilities: NO_PROGRESS });
     const before = backend.calls.range;
@@ -211,6 +247,18 @@ describe('without progress (M20)', () => {
     expect(store.revision).toBe(9);
   });
 });
+
+/** A history as a backend whose members can be spread. */
+function limitedTo(history: ReturnType<typeof createCommitHistory>) {
+  return {
+    range: history.range.bind(history),
+    status: history.status.bind(history),
+    watch: history.watch.bind(history),
+    txn: history.txn.bind(history),
+    compact: history.compact.bind(history),
+    [Symbol.asyncDispose]: history[Symbol.asyncDispose].bind(history),
+  };
+}
 
 async function probeOf(promise: Promise<unknown>, clock: { settle(): Promise<void> }): Promise<unknown> {
   const found = probe(promise);
