@@ -218,7 +218,7 @@ describe('without progress (M20)', () => {
     await clock.advance(60_000);
     expect(synced.state).not.toBe('pending');
     expect([store.range({ prefix: '' }).kvs.map(({ key, value }) => `${key}=${value}`), store.epoch]).toEqual([
-      ['b=4'],
+      ['b=4', 'c=4'],
       2,
     ]);
   });
