@@ -42,7 +42,7 @@ export class FreshnessKeeper {
   check(action: string): void {
     const { maxStaleMs } = this.#options;
     if (maxStaleMs === undefined || this.#freshness === undefined) return;
-    const { ageMs } = this.#freshness;
+    const ageMs = Math.ceil(this.#freshness.ageMs);
     if (ageMs > maxStaleMs) throw new StaleError(action, { ageMs, maxStaleMs });
   }
 

@@ -126,8 +126,8 @@ export const CACHE_FAULTS: readonly Fault[] = [
   {
     id: 'catch-up-without-count',
     file: 'src/cache/list-manager.ts',
-    find: 'if (kvs.length > 0 || count !== mvcc.core.stats().liveKeys) return;',
-    replace: 'if (kvs.length > 0) return;',
+    find: 'if (kvs.length > 0 || count !== mvcc.core.stats().liveKeys) {',
+    replace: 'if (kvs.length > 0) {',
     why: 'M20: a delete changes no row, but the count',
   },
   {
@@ -150,5 +150,12 @@ export const CACHE_FAULTS: readonly Fault[] = [
     find: 'this.#freshness.answered(sentAt, answer.revision);',
     replace: 'this.#freshness.answered(this.#options.clock.now(), answer.revision);',
     why: 'M21: a state is as fresh as the question, not as its answer',
+  },
+  {
+    id: 'stalled-stream-kept',
+    file: 'src/cache/stall.ts',
+    find: 'return now - atMs >= STALLED_MS;',
+    replace: 'return false;',
+    why: 'M20: a stream that brings nothing of what has changed is given up',
   },
 ];
