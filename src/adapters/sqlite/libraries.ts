@@ -4,11 +4,7 @@ import type { StatementDatabase } from './statement-driver.ts';
 /** The libraries for SQLite that are known here, each in the shape that a driver takes. */
 export type SqliteLibrary = 'node:sqlite' | 'bun:sqlite' | 'better-sqlite3' | 'node-sqlite3-wasm';
 
-export interface OpenFileOptions {
-  readonly isReadOnly: boolean;
-}
-
-type Opener = (library: unknown, file: string, options: OpenFileOptions) => StatementDatabase;
+type Opener = (library: unknown, file: string) => StatementDatabase;
 
 /** Structural: none of them is a dependency, and their own types differ from one version to the next. */
 interface PreparedByParameters {
@@ -37,22 +33,22 @@ interface WasmDatabase {
 type DatabaseClass<T> = new (file: string, options: Readonly<Record<string, unknown>>) => T;
 
 export const OPENERS: Readonly<Record<SqliteLibrary, Opener>> = {
-  'node:sqlite': (library, file, { isReadOnly }) => {
+  'node:sqlite': (library, file) => {
     const { DatabaseSync } = library as { DatabaseSync: DatabaseClass<DatabaseByParameters> };
-    return byParameters(new DatabaseSync(file, { readOnly: isReadOnly }));
+    return byParameters(new DatabaseSync(file, {}));
   },
-  'bun:sqlite': (library, file, { isReadOnly }) => {
+  'bun:sqlite': (library, file) => {
     const { Database } = library as { Database: DatabaseClass<DatabaseByParameters> };
-    return byParameters(new Database(file, isReadOnly ? { readonly: true } : { create: true, readwrite: true }));
+    return byParameters(new Database(file, { create: true, readwrite: true }));
   },
-  'better-sqlite3': (library, file, { isReadOnly }) => {
+  'better-sqlite3': (library, file) => {
     const { default: Database } = library as { default: DatabaseClass<DatabaseByParameters> };
     // Its own wait for locks would stop the event loop.
-    return byParameters(new Database(file, { readonly: isReadOnly, timeout: 0 }));
+    return byParameters(new Database(file, { timeout: 0 }));
   },
-  'node-sqlite3-wasm': (library, file, { isReadOnly }) => {
+  'node-sqlite3-wasm': (library, file) => {
     const { default: names } = library as { default: { Database: DatabaseClass<WasmDatabase> } };
-    return new names.Database(file, { readOnly: isReadOnly });
+    return new names.Database(file, {});
   },
 };
 

@@ -72,7 +72,7 @@ async function load(name: string): Promise<Loaded> {
 
 async function openFile(name: SqliteLibrary, module: unknown, file: string) {
   try {
-    return OPENERS[name](module, file, { isReadOnly: false });
+    return OPENERS[name](module, file);
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new BackendError(ACTION, `${file} cannot be opened with ${name} (${said})`, { cause, permanent: true });

@@ -45,9 +45,8 @@ export class StatementDriver implements SqliteDriver {
   }
 
   all(sql: string, ...parameters: readonly SqliteValue[]): SqliteRow[] {
-    return this.#statement(sql)
-      .all(parameters)
-      .map((row) => plainRow(row as Record<string, unknown>));
+    const rows = this.#attempt(sql, (statement) => statement.all(parameters));
+    return rows.map((row) => plainRow(row as Record<string, unknown>));
   }
 
   run(sql: string, ...parameters: readonly SqliteValue[]): void {

@@ -1,4 +1,4 @@
-import { BackendError } from '../../types/errors.ts';
+import { BackendError, PlimsollError } from '../../types/errors.ts';
 
 /** What etcd said, in its own words: the gateway's codes do not tell all of them apart. */
 export class EtcdRefusal extends Error {
@@ -60,7 +60,7 @@ export function backendError(
   error: unknown,
   { maybeCommitted = false }: { readonly maybeCommitted?: boolean } = {},
 ): Error {
-  if (error instanceof BackendError) return error;
+  if (error instanceof PlimsollError) return error;
   if (error instanceof EtcdRefusal) {
     const permanent = PERMANENT.some((kind) => error.is(kind));
     return new BackendError(action, `${endpoint} says: ${error.message}`, { cause: error, permanent });

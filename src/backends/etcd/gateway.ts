@@ -35,8 +35,14 @@ export class Gateway {
 
   /** One request, one answer. Throws {@link EtcdRefusal} for what etcd refuses, `BackendError`, and the signal's reason. */
   async call<T>(path: string, body: object, call: CallOptions): Promise<T> {
-    const { response } = await this.#within(call, (deadline) => this.#ask(path, body, call, deadline));
-    return (await this.#within(call, () => response.json())) as T;
+    const { response, endpoint } = await this.#within(call, (deadline) => this.#ask(path, body, call, deadline));
+    try {
+      return (await this.#within(call, () => response.json())) as T;
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      // What was done is done, and what came of it nobody can read.
+      throw backendError(call.action, endpoint, error, { maybeCommitted: call.isWrite === true });
+    }
   }
 
   /**
@@ -59,6 +65,15 @@ export class Gateway {
     } finally {
       for (const one of [signal, this.#lifetime.signal]) one?.removeEventListener('abort', end);
       ending.abort(new ClosedError(call.action));
+    }
+  }
+
+  /** The same for who has nothing to make of a refusal: it is a `BackendError`. */
+  async *explainedStream<T>(path: string, body: object, call: CallOptions): AsyncGenerator<T, void, undefined> {
+    try {
+      yield* this.stream<T>(path, body, call);
+    } catch (error) {
+      throw error instanceof EtcdRefusal ? backendError(call.action, error.endpoint, error) : error;
     }
   }
 

@@ -15,6 +15,10 @@ interface WireLeaseAnswer {
   readonly keys?: readonly string[];
 }
 
+interface WireLeasesAnswer {
+  readonly leases?: readonly { readonly ID: string }[];
+}
+
 /** What the backend does for its leases. */
 export interface LeaseChannel {
   readonly gateway: Gateway;
@@ -47,7 +51,11 @@ export class EtcdLeases implements BackendLeases {
     const action = 'renew a lease';
     checkLeaseId(id, action);
     const call: CallOptions = { action, signal };
-    for await (const answer of this.#channel.gateway.stream<WireLeaseAnswer>('lease/keepalive', { ID: id }, call)) {
+    for await (const answer of this.#channel.gateway.explainedStream<WireLeaseAnswer>(
+      'lease/keepalive',
+      { ID: id },
+      call,
+    )) {
       const ttlMs = integerOf(answer.TTL, 'a TTL') * 1000;
       if (ttlMs <= 0) throw new LeaseNotFoundError(action, id);
       return { ...(await this.#channel.position(signal)), id, ttlMs };
@@ -81,24 +89,20 @@ export class EtcdLeases implements BackendLeases {
 
   async list({ signal }: BackendCallOptions): ReturnType<BackendLeases['list']> {
     const action = 'list the leases';
-    const { leases = [] } = await this.#channel.gateway.call<{ readonly leases?: readonly { readonly ID: string }[] }>(
-      'lease/leases',
-      {},
-      { action, signal },
-    );
+    const { leases = [] } = await this.#call<WireLeasesAnswer>('lease/leases', {}, { action, signal }, undefined);
     const ids = leases.map(({ ID }) => ID).sort(compareLeaseIds);
     return { ...(await this.#channel.position(signal)), leases: ids };
   }
 
-  async #call(
+  async #call<T = WireLeaseAnswer>(
     path: string,
     body: object,
     call: CallOptions,
     id: LeaseId | undefined,
-    refusal: EtcdKind,
-  ): Promise<WireLeaseAnswer> {
+    refusal: EtcdKind = 'leaseNotFound',
+  ): Promise<T> {
     try {
-      return await this.#channel.gateway.call<WireLeaseAnswer>(path, body, call);
+      return await this.#channel.gateway.call<T>(path, body, call);
     } catch (error) {
       if (!(error instanceof EtcdRefusal && error.is(refusal)) || id === undefined) {
         throw this.#channel.explain(error, call.action);

@@ -64,13 +64,13 @@ export class EtcdStream implements BackendWatchStream {
     const call: CallOptions = { action: ACTION, signal };
     let isOpen = false;
     let pending: BackendEvent[] = [];
-    for await (const answer of this.#gateway.stream<WireWatchAnswer>('watch', body, call)) {
+    for await (const answer of this.#gateway.explainedStream<WireWatchAnswer>('watch', body, call)) {
       if (!isOpen) {
         isOpen = true;
         yield { type: 'open', ...(await this.#position(signal)) };
       }
       if (answer.canceled === true) throw endOf(answer, fromRevision);
-      pending.push(...(answer.events ?? []).map(eventOf));
+      for (const event of answer.events ?? []) pending.push(eventOf(event));
       if (answer.fragment === true) continue;
       yield* changesOf(pending, ranges, fromRevision);
       pending = [];

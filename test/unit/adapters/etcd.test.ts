@@ -250,6 +250,27 @@ describe('what etcd refuses, with the facts that it leaves out', () => {
   });
 });
 
+describe('what comes back broken', () => {
+  const half = () => new Response('{"header": {"revis', { headers: { 'content-type': 'application/json' } });
+
+  it('an answer that breaks off is a BackendError; of a write it may be committed', async () => {
+    const { backend } = await open((path) => (path === 'kv/txn' ? half() : ok({})));
+    const read = await errorOf(backend.range({ ranges: [ALL] }));
+    expect(read).toMatchObject({ code: 'BACKEND', maybeCommitted: false, permanent: false });
+    const write = await errorOf(backend.txn({ compare: [], then: [PUT], else: [] }));
+    expect(write).toMatchObject({ code: 'BACKEND', maybeCommitted: true });
+  });
+
+  it('a refusal is a BackendError wherever it comes: of a watch, a renewal, a list of leases, before and in a stream', async () => {
+    const denied = () => refuse('etcdserver: permission denied', 7);
+    const { backend } = await open((path) => (/^(watch|lease)/.test(path) ? denied() : ok({})));
+    const { error } = await read(backend.watch({ ranges: [ALL], fromRevision: 1 }));
+    const renewed = await errorOf(backend.leases?.keepAlive({ id: '1' }) as Promise<unknown>);
+    const listed = await errorOf(backend.leases?.list({}) as Promise<unknown>);
+    for (const one of [error, renewed, listed]) expect(one).toMatchObject({ code: 'BACKEND', permanent: true });
+  });
+});
+
 describe('a watch', () => {
   const put = (key: string, revision: number) => ({
     kv: { key: btoa(key), value: btoa('v'), create_revision: '1', mod_revision: String(revision), version: '1' },
@@ -307,6 +328,7 @@ describe('a watch', () => {
   ])('%s ends it with an error that says so', async (_, tail, reason) => {
     const { told, error } = await items([{ events: [put('a', 3)] }], { tail });
     expect(told).toEqual(['open 5', 'change 3: put a']);
+    expect(error).toBeInstanceOf(BackendError);
     expect((error as Error).message).toContain(reason);
   });
 
