@@ -46,12 +46,16 @@ const errorOf = (outcome: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** SQL on a file, as another program has it. */
-function runSql(file: string, ...statements: string[]): void {
+/** A file as another program has it. */
+function openOther(file: string): { exec(sql: string): void; close(): void } {
   const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as {
     Database: new (path: string) => { exec(sql: string): void; close(): void };
   };
-  const database = new Database(file);
+  return new Database(file);
+}
+
+function runSql(file: string, ...statements: string[]): void {
+  const database = openOther(file);
   for (const sql of statements) database.exec(sql);
   database.close();
 }
@@ -346,6 +350,26 @@ describe('the lock of another process', () => {
     const writing = commit(backend, put('a', ''));
     await clock.advance(1000);
     expect((await writing).revision).toBe(2);
+    await close(backend);
+  });
+
+  it('is waited for by reads as well, and what it refused can be read again', async () => {
+    const file = newFile();
+    const clock = createVirtualClock();
+    const backend = await openSqliteBackend({ file, library: 'node-sqlite3-wasm', clock });
+    await commit(backend, put('a', '1'));
+    const other = openOther(file);
+    other.exec('BEGIN EXCLUSIVE');
+    const late = errorOf(backend.range({ ranges: [ALL] }));
+    await clock.advance(6_000);
+    expect(await late).toMatchObject({ code: 'BACKEND', permanent: false });
+    expect(((await late) as Error).message).toContain('is locked by another process');
+    const reading = keysOf(backend);
+    await clock.advance(1_000);
+    other.exec('ROLLBACK');
+    other.close();
+    await clock.advance(1_000);
+    expect(await reading).toEqual(['a']);
     await close(backend);
   });
 
