@@ -87,6 +87,12 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
    * that it is not older (M21). The backend is asked where it is every third of it. @default no bound
    */
   readonly maxStaleMs?: number;
+  /**
+   * About how often, in ms from 1, all that is here is compared with all that the backend has, a thousand rows a question (M44).
+   * What differs is counted in `stats().replica.inconsistencies` and listed again. A check reads the whole of the replicated
+   * prefixes, so choose minutes: 300,000 is what Kubernetes' API server takes for its cache (KEP-4988). @default never
+   */
+  readonly consistencyCheckMs?: number;
   /** What it throws is dropped: a logger cannot break a store. @default silence */
   readonly logger?: Logger;
 }
@@ -156,7 +162,8 @@ async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, ba
   const limits = resolveLimits(options.limits);
   const values = new EncodedValues<V>(options.codec ?? (jsonCodec() as Codec<V>), limits.valueBytes);
   const mvcc = new Mvcc<V, K>(...parts(options, limits, values, 0));
-  const { clock = systemClock, random = systemRandom, prefixes, retention = {}, backoff, maxStaleMs, logger } = options;
+  const { clock = systemClock, random = systemRandom, prefixes, retention = {}, backoff, logger } = options;
+  const { maxStaleMs, consistencyCheckMs } = options;
   const engine = new ReplicaEngine(mvcc, {
     backend,
     clock,
@@ -166,6 +173,7 @@ async function openReplica<V, K extends Key>(options: OpenStoreOptions<V, K>, ba
     ...(prefixes === undefined ? {} : { prefixes }),
     ...(backoff === undefined ? {} : { backoff }),
     ...(maxStaleMs === undefined ? {} : { maxStaleMs }),
+    ...(consistencyCheckMs === undefined ? {} : { consistencyCheckMs }),
     ...(logger === undefined ? {} : { logger }),
   });
   const replica = new TypedStore(engine, mvcc, { coordinate: createCoordinate({ clock, random }) });
@@ -206,6 +214,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
   'backoff',
   'clock',
   'codec',
+  'consistencyCheckMs',
   'keepIdentity',
   'keys',
   'limits',
@@ -224,7 +233,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
 const EMBEDDED_ONLY = ['values', 'snapshot', 'keepIdentity'] as const;
 /** What they bound is the backend's. */
 const EMBEDDED_LIMITS = ['storeBytes', 'leases'] as const;
-const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'maxStaleMs', 'logger'] as const;
+const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'maxStaleMs', 'consistencyCheckMs', 'logger'] as const;
 
 /** What the seams must have for a store to work; a part that lacks one fails here, not at its first use. */
 const SEAMS = {
@@ -282,7 +291,17 @@ function checkOptions<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
 }
 
 function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
-  const { keepIdentity, maxStaleMs, memoryBytesMax, prefixes, random, signal, snapshot, waitReady } = options;
+  const {
+    consistencyCheckMs,
+    keepIdentity,
+    maxStaleMs,
+    memoryBytesMax,
+    prefixes,
+    random,
+    signal,
+    snapshot,
+    waitReady,
+  } = options;
   if (snapshot !== undefined && !(snapshot instanceof Uint8Array)) {
     throw new TypeError('Cannot open a store: snapshot is not a Uint8Array');
   }
@@ -293,6 +312,9 @@ function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
     throw new TypeError('Cannot open a store: keepIdentity needs a snapshot');
   }
   if (maxStaleMs !== undefined) checkInteger('maxStaleMs', maxStaleMs, ACTION, 1, Number.MAX_SAFE_INTEGER);
+  // An interval that a timer of any host can wait for, half as long again.
+  if (consistencyCheckMs !== undefined)
+    checkInteger('consistencyCheckMs', consistencyCheckMs, ACTION, 1, 1_000_000_000);
   if (memoryBytesMax !== undefined) checkInteger('memoryBytesMax', memoryBytesMax, ACTION, 1_048_576, 0x7fff0000);
   if (prefixes !== undefined && !Array.isArray(prefixes)) {
     throw new TypeError('Cannot open a store: prefixes is not an array');

@@ -1,5 +1,8 @@
 import { BackendError, CompactedError, InvalidKeyError, StoreFullError, UnsupportedError } from '../types/errors.ts';
 
+/** The data are not the ones this replica knew (M24). Thrown inside the loop, never out of it. */
+export class Replaced extends Error {}
+
 /** The stream broke a promise: what is applied can no longer be trusted. Thrown inside the loop, never out of it. */
 export class Violation extends Error {}
 

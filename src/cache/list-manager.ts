@@ -2,21 +2,23 @@ import type { Backoff } from '../queue/backoff.ts';
 import type { Applier } from '../store/applier.ts';
 import type { Commit } from '../store/commit.ts';
 import type { Mvcc } from '../store/mvcc.ts';
-import { AbortableItems } from '../system/abortable.ts';
-import type { Backend, BackendPosition, BackendRangeResponse, BackendWatchItem } from '../types/backend.ts';
+import type { Backend, BackendPosition, BackendWatchItem, BackendWatchStream } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
-import { BackendError, ClosedError, IdentityChangedError, InvariantError, StoreFullError } from '../types/errors.ts';
+import { ClosedError, IdentityChangedError, InvariantError, StoreFullError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
+import type { StoreStats } from '../types/store.ts';
 import { raceAborted, untilAborted } from '../types/until-aborted.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import { AppliedWaits } from './applied-waits.ts';
 import { applyList, makingRoom } from './apply-list.ts';
 import { Barrier, type BarrierPosition } from './barrier.ts';
-import { isPermanent, needsList, Stalled, Violation } from './failures.ts';
+import { ConsistencyKeeper } from './consistency-keeper.ts';
+import { isPermanent, needsList, Replaced, Stalled, Violation } from './failures.ts';
+import { type FollowOptions, follow } from './follow.ts';
 import { FreshnessKeeper } from './freshness-keeper.ts';
-import { changesOf, checkItem, rowsOf } from './ingress.ts';
+import { changesOf, rowsOf } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
 import { ProgressAsker } from './progress-asker.ts';
 import { Questions } from './questions.ts';
@@ -24,7 +26,7 @@ import { ReadyGate } from './ready-gate.ts';
 import { compareRelist, type ListedState } from './relist.ts';
 import { RetryPace } from './retry-pace.ts';
 import { Stall } from './stall.ts';
-import { Turns } from './turns.ts';
+import { whatChanged } from './what-changed.ts';
 
 export interface ListManagerOptions<V, K extends Key> {
   readonly backend: Backend;
@@ -38,18 +40,16 @@ export interface ListManagerOptions<V, K extends Key> {
   /** Never throws. */
   readonly logger: Logger;
   readonly maxStaleMs: number | undefined;
+  readonly consistencyCheckMs: number | undefined;
   /** The data were replaced: leases and pins are lost (D22). */
   readonly onReset: (error: IdentityChangedError) => void;
 }
-
-/** The data are not the ones this replica knew; thrown inside the loop, never out of it. */
-class Replaced extends Error {}
 
 /**
  * Keeps a replica in step with a backend: list at S, stream from S + 1, and again whenever the stream is lost.
  *
  * ```text
- *             snapshot S          open                     CompactedError, violation
+ *             snapshot S       open, verified              CompactedError, violation
  *   PRIMING ------------> OPENING -----> LIVE (ready) ------------------------------> RELISTING
  *      ^                    ^  ^          | change R > A: publish R                       |
  *      |                    |  +----------+ lost: again from A + 1, with backoff          |
@@ -62,11 +62,12 @@ class Replaced extends Error {}
  */
 export class ListManager<V, K extends Key> {
   readonly gate: ReadyGate = new ReadyGate();
-  readonly stats = { violations: 0, relists: 0, connections: 0 };
+  readonly #counts = { violations: 0, relists: 0, connections: 0 };
   readonly #options: ListManagerOptions<V, K>;
   readonly #waits = new AppliedWaits();
   readonly #lifetime = new AbortController();
   readonly #questions: Questions;
+  readonly #connection: FollowOptions<V, K>;
   readonly #pace: RetryPace;
   #state: 'priming' | 'opening' | 'live' | 'relisting' = 'priming';
   /** Ends what the loop does now: a call, a stream, or a wait between two tries. */
@@ -77,6 +78,7 @@ export class ListManager<V, K extends Key> {
   readonly #barrier: Barrier;
   readonly #stall: Stall;
   readonly #freshness: FreshnessKeeper;
+  readonly #consistency: ConsistencyKeeper<V, K>;
   #isRepair = false;
   #trustsProgress = true;
   #loop: Promise<void> = Promise.resolve();
@@ -84,6 +86,12 @@ export class ListManager<V, K extends Key> {
   constructor(options: ListManagerOptions<V, K>) {
     this.#options = options;
     this.#questions = new Questions(this.#lifetime.signal, () => this.#interrupt(new Replaced()));
+    this.#connection = {
+      ...options,
+      questions: this.#questions,
+      onVerified: (stream) => this.#verified(stream),
+      onItem: (item) => this.#apply(item),
+    };
     this.#pace = new RetryPace(options);
     const { backend, clock, logger } = options;
     this.#progress = new ProgressAsker({
@@ -96,8 +104,16 @@ export class ListManager<V, K extends Key> {
     });
     this.#barrier = new Barrier(() => this.#position());
     this.#stall = new Stall(clock);
-    const { maxStaleMs } = options;
+    const { maxStaleMs, consistencyCheckMs } = options;
     this.#freshness = new FreshnessKeeper({ maxStaleMs, clock, logger, sync: (signal) => this.sync(signal) });
+    this.#consistency = new ConsistencyKeeper({
+      ...options,
+      questions: this.#questions,
+      intervalMs: consistencyCheckMs,
+      pins: options.applier.pins,
+      isLive: () => this.#state === 'live',
+      onDifferent: (reason) => this.distrust(reason),
+    });
   }
 
   get epoch(): number {
@@ -108,9 +124,14 @@ export class ListManager<V, K extends Key> {
     return this.#questions.identity;
   }
 
+  get stats(): NonNullable<StoreStats['replica']> {
+    return { ...this.#counts, ...this.#consistency.stats };
+  }
+
   start(): void {
     this.#loop = this.#run().catch((error: unknown) => this.#end(error));
     this.#freshness.start();
+    this.#consistency.start();
   }
 
   /** Aborts when it has ended for good; `gate.failure` says why. */
@@ -166,7 +187,7 @@ export class ListManager<V, K extends Key> {
     await wait;
   }
 
-  /** An own write at a revision that history should hold, does not: the stream cannot be trusted (M5). */
+  /** What is here is not what is there: an own write is missing (M5), a row differs (M44). The stream cannot be trusted. */
   distrust(reason: string): void {
     this.#interrupt(new Violation(reason));
   }
@@ -178,21 +199,21 @@ export class ListManager<V, K extends Key> {
   }
 
   /**
-   * Without progress (M20): asks what has changed since A, and takes "nothing" for a proof, as an empty span up to the answer.
-   * A key that was made and deleted in between is in no event then. The revisions in between were never seen, so they
-   * can be neither read nor a start. If something has changed, the stream will say so;
-   * one that does not is given up.
+   * Without progress (M20): asks what has changed since A, and applies "nothing" as an empty span up to the answer. The
+   * revisions in between were never seen, so they can be neither read nor a start. If something has changed, the stream
+   * will say so; one that does not is given up.
    */
   async #catchUp(): Promise<void> {
-    const { backend, mvcc, applier, prefixes } = this.#options;
-    const { connections } = this.stats;
+    const { mvcc, applier } = this.#options;
+    const { connections } = this.#counts;
     const after = mvcc.window.revision;
-    const request = { ranges: prefixes.ranges, minModRevision: after + 1, limit: 1, keysOnly: true };
-    const question = (signal: AbortSignal): Promise<BackendRangeResponse> => backend.range({ ...request, signal });
-    const { revision, count, kvs } = await this.ask('ask what has changed', question, this.#attempt.signal);
-    const isSame = connections === this.stats.connections && after === mvcc.window.revision;
+    const { signal } = this.#attempt;
+    const { revision, isNothing } = await whatChanged(this.#options, after, (question) =>
+      this.ask('ask what has changed', question, signal),
+    );
+    const isSame = connections === this.#counts.connections && after === mvcc.window.revision;
     if (this.#state !== 'live' || !isSame || revision <= after) return;
-    if (kvs.length > 0 || count !== mvcc.core.stats().liveKeys) {
+    if (!isNothing) {
       if (this.#stall.note(connections, after)) this.#interrupt(new Stalled());
       return;
     }
@@ -227,7 +248,7 @@ export class ListManager<V, K extends Key> {
       return this.#pace.beforeRestart(signal);
     }
     if (error instanceof Violation) {
-      this.stats.violations++;
+      this.#counts.violations++;
       logger.warn('The backend broke a promise of its contract, listing again', { reason: error.message });
       this.#isRepair = true;
       this.#trustsProgress = false;
@@ -257,7 +278,7 @@ export class ListManager<V, K extends Key> {
     const listed = await this.#list('list again');
     const outcome = compareRelist(mvcc, listed, { isRepair: this.#isRepair });
     if (outcome.type === 'replaced') throw new Replaced();
-    this.stats.relists++;
+    this.#counts.relists++;
     if (outcome.type === 'span') applyList(this.#options, outcome.commit, listed, this.#isRepair);
     else if (this.#isRepair) applier.distrustHistory();
     this.#isRepair = false;
@@ -268,49 +289,26 @@ export class ListManager<V, K extends Key> {
   async #list(action: string): Promise<ListedState> {
     const { backend, mvcc, prefixes } = this.#options;
     const { ranges } = prefixes;
-    const question = (signal: AbortSignal): Promise<BackendRangeResponse> => backend.range({ ranges, signal });
-    const list = await this.ask(action, question, this.#attempt.signal);
+    const list = await this.ask(action, (signal) => backend.range({ ranges, signal }), this.#attempt.signal);
     return { revision: list.revision, rows: rowsOf(mvcc, prefixes, list) };
   }
 
-  /** OPENING and LIVE: one connection, from its `open` to its end. Ends by a throw. */
+  /** OPENING, VERIFYING, LIVE. Ends by a throw. */
   async #follow(): Promise<void> {
-    const { backend, mvcc, prefixes, clock, logger } = this.#options;
-    const { signal } = this.#attempt;
-    const { seen } = this.#questions;
-    this.stats.connections++;
-    const fromRevision = mvcc.window.revision + 1;
-    const stream = backend.watch({ ranges: prefixes.ranges, fromRevision, signal });
-    const items = new AbortableItems(stream[Symbol.asyncIterator](), signal);
-    const turns = new Turns(clock);
+    this.#counts.connections++;
     try {
-      for (;;) {
-        const { value, done } = await items.next();
-        // It may have been on its way when the connection was given up.
-        signal.throwIfAborted();
-        if (done === true) throw new BackendError('follow the backend', 'the stream ended');
-        checkItem(value);
-        if (this.#state === 'opening') {
-          this.#opened(value, seen);
-          this.#progress.follow(stream);
-        } else this.#apply(value);
-        if (turns.isOver()) await turns.yield(signal);
-      }
+      await follow(this.#connection, this.#attempt.signal);
     } finally {
-      turns.stop();
       this.#progress.follow(undefined);
-      // A backend that fails at it, or takes its time, is not worth waiting for.
-      items.return().catch((error: unknown) => logger.debug('A stream ended with an error', { error }));
     }
   }
 
-  #opened(item: BackendWatchItem, seen: Revision): void {
-    if (item.type !== 'open') throw new Violation(`the stream began with ${item.type}, not with open`);
-    if (!this.#questions.admit(item, seen)) throw new Replaced();
+  #verified(stream: BackendWatchStream): void {
     this.#state = 'live';
     this.#pace.opened();
     this.gate.open();
     this.#settle();
+    this.#progress.follow(stream);
   }
 
   #apply(item: BackendWatchItem): void {
@@ -355,6 +353,7 @@ export class ListManager<V, K extends Key> {
     const { mvcc, hub, applier, logger } = this.#options;
     this.#questions.reset();
     this.#freshness.reset();
+    this.#consistency.reset();
     this.gate.shut();
     applier.stop();
     mvcc.state.clear();
@@ -378,6 +377,7 @@ export class ListManager<V, K extends Key> {
     applier.stop();
     this.#progress.stop();
     this.#freshness.stop();
+    this.#consistency.stop();
     this.#lifetime.abort(closed);
     this.#attempt.abort(closed);
     if (!(error instanceof ClosedError)) logger.error('The replica has given up', { error });

@@ -2,7 +2,7 @@ import type { BackendPosition } from '../types/backend.ts';
 import { IdentityChangedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import { untilAborted } from '../types/until-aborted.ts';
-import { checkPosition } from './ingress.ts';
+import { checkPosition, refusal } from './ingress.ts';
 
 /**
  * Asks the backend and judges where each answer comes from (M24).
@@ -36,27 +36,37 @@ export class Questions {
    * Sends a question. Rejects with what the backend rejects with, with the reason of a signal, with `ClosedError`, and
    * with `IdentityChangedError` when the answer is about other data.
    */
-  async ask<T extends BackendPosition>(
+  ask<T extends BackendPosition>(
     action: string,
     question: (signal: AbortSignal) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T> {
-    const { epoch, seen } = this;
-    const answer = await untilAborted(question, [this.#lifetime, signal]);
-    if (epoch !== this.epoch) throw new IdentityChangedError(action, this.epoch);
-    checkPosition(answer);
-    if (this.admit(answer, seen)) return answer;
-    this.#onReplaced();
-    throw new IdentityChangedError(action, this.epoch + 1);
+    const { seen } = this;
+    return this.#ask(action, question, signal, (answer) => this.admit(answer, seen));
+  }
+
+  /** As {@link ask}, about an old revision: the answer is of that one, and says nothing of the newest. */
+  askAt<T extends BackendPosition>(
+    revision: Revision,
+    action: string,
+    question: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    return this.#ask(action, question, signal, (answer) => {
+      const isSame = this.#isNamed(answer);
+      if (isSame && answer.revision !== revision) {
+        throw refusal(`a read at ${revision} was answered at ${answer.revision}`);
+      }
+      return isSame;
+    });
   }
 
   /** Takes note of a position; `false` if it cannot be one of these data. `seen` is from when the question was sent. */
   admit(position: BackendPosition, seen: Revision): boolean {
-    const { identity, revision } = position;
-    if (this.identity !== '' && identity !== '' && identity !== this.identity) return false;
-    if (revision < seen) return false;
-    if (this.identity === '') this.identity = identity;
-    this.note(revision);
+    if (!this.#isNamed(position)) return false;
+    if (position.revision < seen) return false;
+    if (this.identity === '') this.identity = position.identity;
+    this.note(position.revision);
     return true;
   }
 
@@ -69,5 +79,26 @@ export class Questions {
     this.epoch++;
     this.identity = '';
     this.#seen = 0;
+  }
+
+  /** Judges the answer in the very turn in which its epoch was looked at: a reset can come between any two turns. */
+  async #ask<T extends BackendPosition>(
+    action: string,
+    question: (signal: AbortSignal) => Promise<T>,
+    signal: AbortSignal | undefined,
+    isOfTheseData: (answer: T) => boolean,
+  ): Promise<T> {
+    const { epoch } = this;
+    const answer = await untilAborted(question, [this.#lifetime, signal]);
+    if (epoch !== this.epoch) throw new IdentityChangedError(action, this.epoch);
+    checkPosition(answer);
+    if (isOfTheseData(answer)) return answer;
+    this.#onReplaced();
+    throw new IdentityChangedError(action, this.epoch + 1);
+  }
+
+  /** Whether the data can be the known ones by their name; who has none says nothing. */
+  #isNamed({ identity }: BackendPosition): boolean {
+    return this.identity === '' || identity === '' || identity === this.identity;
   }
 }

@@ -37,7 +37,7 @@ export function compareRelist<V, K extends Key>(
   const listedKeys = new Set<string>();
   for (const row of listed.rows) {
     listedKeys.add(row.text);
-    if (isEqual(mvcc, row)) continue;
+    if (isStored(mvcc, row, after)) continue;
     if (row.modRevision <= after && !options.isRepair) return { type: 'replaced' };
     changes.push(row);
   }
@@ -47,8 +47,9 @@ export function compareRelist<V, K extends Key>(
   return { type: 'span', commit: { revision, after, changes } };
 }
 
-function isEqual<V, K extends Key>(mvcc: Mvcc<V, K>, change: Change): boolean {
-  const slot = mvcc.state.slotOf(change.text, mvcc.window.revision);
+/** Whether the local state at a revision has this row, all of it. */
+export function isStored<V, K extends Key>(mvcc: Mvcc<V, K>, change: Change, revision: Revision): boolean {
+  const slot = mvcc.state.slotOf(change.text, revision);
   if (slot < 0) return false;
   const { core } = mvcc;
   return (

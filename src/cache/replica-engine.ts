@@ -48,6 +48,8 @@ export interface ReplicaEngineOptions<K extends Key> {
   readonly backoff?: BackoffOptions;
   /** Reads of a state that may be older are refused. @default no bound */
   readonly maxStaleMs?: number;
+  /** All that is here is compared with all that is there, about so often (M44). @default never */
+  readonly consistencyCheckMs?: number;
   readonly logger?: Logger;
 }
 
@@ -89,6 +91,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
       backoff,
       logger: guarded,
       maxStaleMs: options.maxStaleMs,
+      consistencyCheckMs: options.consistencyCheckMs,
       onReset: (error) => {
         this.#leases.end(error);
         this.#applier.pins.resetBelow(Number.POSITIVE_INFINITY);
@@ -255,7 +258,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
     // Of a replica that is broken for good they are still of use.
     if (this.#isClosed) throw new ClosedError('read the stats');
     const { liveKeys, logEntries, versions, memoryBytes } = this.#mvcc.core.stats();
-    const replica = { ...this.#manager.stats };
+    const replica = this.#manager.stats;
     return {
       keys: liveKeys,
       logEntries,

@@ -348,6 +348,15 @@ export interface StoreStats {
    * revision wrote: what its own option `bytes` bounds. They are no part of `memoryBytes`.
    */
   readonly pins: readonly { readonly owner: string; readonly revision: Revision; readonly bytes: number }[];
-  /** Replica only: broken backend promises met (M6), relists, and connections so far. */
-  readonly replica?: { readonly violations: number; readonly relists: number; readonly connections: number };
+  /**
+   * Replica only, so far: broken backend promises met (M6), relists, connections, and of `consistencyCheckMs` (M44) the checks
+   * that came to their end and those that found a difference. A difference counts as a violation too.
+   */
+  readonly replica?: {
+    readonly violations: number;
+    readonly relists: number;
+    readonly connections: number;
+    readonly checks: number;
+    readonly inconsistencies: number;
+  };
 }

@@ -153,7 +153,7 @@ export class World {
     if (revision < 1 || revision > this.applied) return;
     const isLegal = revision >= compactRevision && this.holeAt(revision) === undefined;
     try {
-      const rows = this.#rows(revision);
+      const rows = this.rows(revision);
       if (!isLegal) this.differs(`a read at ${revision} was answered, outside the window or in a hole`);
       if (rows !== this.expected(revision)) this.differs(`a read at ${revision} is not the state there: ${rows}`);
     } catch (error) {
@@ -176,8 +176,8 @@ export class World {
   }
 
   /**
-   * What is shown is not what was there: a fault, unless data without a name were replaced and it went unnoticed (M25;
-   * until every new connection is verified, M23, the result can be a mixture as well). From then on nothing is compared.
+   * What is shown is not what was there: a fault, unless data without a name were replaced and it went unnoticed (M25).
+   * From then on only the last state is compared.
    */
   differs(message: string): void {
     const isNewest = this.#isShownSure && this.shown === this.histories.length - 1;
@@ -212,13 +212,14 @@ export class World {
     return this.mode === 'named' ? `data ${this.histories.length}` : '';
   }
 
-  #rows(revision: Revision): string {
+  /** What the replica shows at a revision, 0 the newest, as text. */
+  rows(revision: Revision): string {
     const prefixes = [...this.prefixes].sort();
     return prefixes.flatMap((prefix) => this.store.range({ prefix, revision }).kvs.map(rowOf)).join('\n');
   }
 
   #checkState(): void {
-    const rows = this.#rows(0);
+    const rows = this.rows(0);
     if (rows !== this.expected(this.applied)) {
       this.differs(`the state at ${this.applied} is:\n${rows}\nand should be:\n${this.expected(this.applied)}`);
       return;
@@ -238,7 +239,7 @@ export class World {
     // The first list may be a while ago: what it showed is still readable at the low watermark.
     const revisions = [this.store.compactRevision, this.applied];
     const isAlike = (history: CommitHistory) =>
-      revisions.every((revision) => this.expected(revision, history) === this.#rows(revision));
+      revisions.every((revision) => this.expected(revision, history) === this.rows(revision));
     this.#isShownSure = this.histories.filter(isAlike).length === 1;
     return Math.max(this.histories.findLastIndex(isAlike), 0);
   }

@@ -21,6 +21,7 @@ async function runProgram(seed: number, mode: Mode): Promise<boolean> {
 
 /** When faults stop, the replica shows the newest state, nobody waits, and the watches have brought everything. */
 async function converge(world: World): Promise<void> {
+  const { store } = world;
   calm(world);
   await world.clock.advance(120_000);
   const waiting = world.writes.filter(({ state }) => state === 'pending');
@@ -28,13 +29,13 @@ async function converge(world: World): Promise<void> {
   await Promise.all([bringUpToDate(world), world.clock.advance(60_000)]);
   world.check();
   for (const { error } of world.writes) if (error !== undefined) throw error;
-  if (world.isUndetected) return;
-  if (world.mode === 'lying') world.shown = world.histories.length - 1;
-  const rows = [...world.prefixes].sort().flatMap((prefix) => world.store.range({ prefix }).kvs);
-  const expected = world.expected(world.history.revision, world.history).split('\n').filter(Boolean);
-  if (rows.length !== expected.length || world.store.revision !== world.history.revision) {
-    world.differs(`not converged: ${world.store.revision} of ${world.history.revision}, ${rows.length} keys`);
+  // Also what went unnoticed comes to a true state of the new data (M25).
+  if (world.mode === 'lying' || world.isUndetected) world.shown = world.histories.length - 1;
+  const rows = world.rows(0);
+  if (rows !== world.expected(world.history.revision, world.history) || store.revision !== world.history.revision) {
+    world.fail(`not converged: ${store.revision} of ${world.history.revision}:\n${rows}`);
   }
+  if (world.isUndetected) return;
   for (const watch of world.watches) {
     if (!watch.isEnded) await watch.consume(1_000);
     watch.checkComplete();
@@ -66,6 +67,6 @@ describe('a replica beside a naive full history', () => {
       }
     }
     // Without a name a replacement can go unnoticed (M25); with one it cannot.
-    expect(undetected.length).toBeLessThanOrEqual(mode === 'unnamed' ? PROGRAMS / 4 : 0);
+    expect(undetected.length).toBeLessThanOrEqual(mode === 'unnamed' ? PROGRAMS / 8 : 0);
   });
 });

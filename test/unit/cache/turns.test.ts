@@ -44,7 +44,7 @@ describe('items that a backend has buffered', () => {
     };
     clock.after(0, other);
     await clock.advance(0);
-    expect(seen).toEqual([10_000, 20_000, 25_001]);
+    expect(seen).toEqual([10_001, 20_001, 25_001]);
     await store.close();
     expect(clock.pending).toBe(0);
   });
