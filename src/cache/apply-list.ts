@@ -1,5 +1,6 @@
 import type { Applier } from '../store/applier.ts';
 import type { Commit } from '../store/commit.ts';
+import type { Mvcc } from '../store/mvcc.ts';
 import { StoreFullError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Key } from '../types/revision.ts';
@@ -52,4 +53,10 @@ export function makingRoom<V, K extends Key>(
       logger.warn('The replica is full, its history was dropped', { error });
     }
   }
+}
+
+/** A stale item is harmless only if it is known to be applied: in the log, in a hole, or below the window (M6). */
+export function isKnown<V, K extends Key>(mvcc: Mvcc<V, K>, { revision, changes }: Commit): boolean {
+  if (revision < mvcc.window.watchFloor || mvcc.window.isInHole(revision)) return true;
+  return changes.every(({ text }) => mvcc.state.hasCommit(text, revision));
 }

@@ -2,7 +2,7 @@ import { compareBytes } from '../core/key-order.ts';
 import type { Mvcc } from '../store/mvcc.ts';
 import type { Backend, BackendRangeResponse, ByteRange } from '../types/backend.ts';
 import type { Key, Revision } from '../types/revision.ts';
-import { refusal, rowsOf } from './ingress.ts';
+import { checkRange, refusal, rowsOf } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
 import type { Questions } from './questions.ts';
 import { isStored } from './relist.ts';
@@ -46,6 +46,7 @@ export async function compareAll<V, K extends Key>(
       backend.range({ ...request, signal: ended });
     const page = await questions.askAt(revision, ACTION, question, signal);
     signal.throwIfAborted();
+    checkRange(page);
     for (const row of rowsOf(mvcc, prefixes, page)) {
       if (!isStored(mvcc, row, revision)) return `a row of the backend is not what is here, at revision ${revision}`;
     }

@@ -75,6 +75,13 @@ export function rowsOf<V, K extends Key>(
   return rows;
 }
 
+/** The answer to a question about rows, where their number counts; the rows are checked when they are read. */
+export function checkRange({ count, kvs }: Pick<BackendRangeResponse, 'count' | 'kvs'>): void {
+  checkRevision(count, 'the count of a range');
+  if (!Array.isArray(kvs)) throw refusal('a range was answered without an array of rows');
+  if (kvs.length > count) throw refusal(`a range of ${count} keys was answered by ${kvs.length} rows`);
+}
+
 export function checkItem(item: unknown): asserts item is BackendWatchItem {
   checkObject(item, 'an item of a stream');
   const { type, revision } = item as { type?: unknown; revision?: unknown };
@@ -185,10 +192,8 @@ function checkResponse(response: unknown, operation: PreparedOperation): void {
 }
 
 function checkRangeResponse(response: Record<string, unknown>, { limit, countOnly }: PreparedSelection): void {
-  const { count, kvs, more } = response;
-  checkRevision(count, 'the count of a range');
-  if (!Array.isArray(kvs)) throw refusal('a range was answered without an array of rows');
-  if (kvs.length > count) throw refusal(`a range of ${count} keys was answered by ${kvs.length} rows`);
+  checkRange(response as unknown as BackendRangeResponse);
+  const { kvs, more } = response as unknown as { readonly kvs: readonly unknown[]; readonly more?: unknown };
   if (limit > 0 && !countOnly && kvs.length > limit) {
     throw refusal(`a range with the limit ${limit} was answered by ${kvs.length} rows`);
   }

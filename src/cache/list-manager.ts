@@ -1,6 +1,5 @@
 import type { Backoff } from '../queue/backoff.ts';
 import type { Applier } from '../store/applier.ts';
-import type { Commit } from '../store/commit.ts';
 import type { Mvcc } from '../store/mvcc.ts';
 import type { Backend, BackendPosition, BackendWatchItem, BackendWatchStream } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
@@ -9,10 +8,10 @@ import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import type { StoreStats } from '../types/store.ts';
-import { raceAborted, untilAborted } from '../types/until-aborted.ts';
+import { untilAborted } from '../types/until-aborted.ts';
 import type { WatchHub } from '../watch/hub.ts';
 import { AppliedWaits } from './applied-waits.ts';
-import { applyList, makingRoom } from './apply-list.ts';
+import { applyList, isKnown, makingRoom } from './apply-list.ts';
 import { Barrier, type BarrierPosition } from './barrier.ts';
 import { ConsistencyKeeper } from './consistency-keeper.ts';
 import { isPermanent, needsList, Replaced, Stalled, Violation } from './failures.ts';
@@ -80,6 +79,7 @@ export class ListManager<V, K extends Key> {
   readonly #freshness: FreshnessKeeper;
   readonly #consistency: ConsistencyKeeper<V, K>;
   #isRepair = false;
+  /** Never again after a violation, also of other data: it is the same backend (M13). */
   #trustsProgress = true;
   #loop: Promise<void> = Promise.resolve();
 
@@ -95,14 +95,14 @@ export class ListManager<V, K extends Key> {
     this.#pace = new RetryPace(options);
     const { backend, clock, logger } = options;
     this.#progress = new ProgressAsker({
-      isOffered: backend.capabilities.progress,
+      isOffered: () => backend.capabilities.progress && this.#trustsProgress,
       clock,
       logger,
       isWanted: () => this.#waits.size > 0,
-      catchUp: () => this.#catchUp(),
-      status: () => this.ask('ask for the status', (signal) => backend.status({ signal })),
+      catchUp: (late) => this.#catchUp(late),
+      status: (late) => this.ask('ask for the status', (signal) => backend.status({ signal }), late),
     });
-    this.#barrier = new Barrier(() => this.#position());
+    this.#barrier = new Barrier((signal) => this.#position(signal));
     this.#stall = new Stall(clock);
     const { maxStaleMs, consistencyCheckMs } = options;
     this.#freshness = new FreshnessKeeper({ maxStaleMs, clock, logger, sync: (signal) => this.sync(signal) });
@@ -159,9 +159,14 @@ export class ListManager<V, K extends Key> {
 
   /** Resolves once everything that was committed before the call is applied (M19). */
   async sync(signal: AbortSignal | undefined): Promise<Revision> {
-    const { revision, epoch } = await raceAborted(this.#barrier.position(), [signal]);
-    await this.untilApplied(revision, epoch, signal);
-    return revision;
+    try {
+      const { revision, epoch } = await this.#barrier.position(signal);
+      await this.untilApplied(revision, epoch, signal);
+      return revision;
+    } catch (error) {
+      // The end of its life ends every question; why it ended, the gate knows.
+      throw error instanceof ClosedError ? (this.gate.failure ?? error) : error;
+    }
   }
 
   /** Throws `StaleError` (M21). */
@@ -180,7 +185,7 @@ export class ListManager<V, K extends Key> {
    */
   async untilApplied(revision: Revision, epoch: number, signal: AbortSignal | undefined): Promise<void> {
     if (epoch !== this.epoch) throw new IdentityChangedError('wait for a revision', this.epoch);
-    if (revision <= this.#options.mvcc.window.revision && this.gate.isOpen) return;
+    if (revision <= this.#options.mvcc.window.revision && this.#isSound) return;
     if (this.#lifetime.signal.aborted) throw this.#lifetime.signal.reason;
     const wait = this.#waits.until(revision, signal);
     this.#progress.ask();
@@ -192,9 +197,14 @@ export class ListManager<V, K extends Key> {
     this.#interrupt(new Violation(reason));
   }
 
-  async #position(): Promise<BarrierPosition> {
+  /** What is here is what was there: nothing is known that has to be mended first (M5, M13). */
+  get #isSound(): boolean {
+    return this.gate.isOpen && this.#interruption === undefined && !this.#isRepair;
+  }
+
+  async #position(signal: AbortSignal): Promise<BarrierPosition> {
     const { epoch } = this;
-    const { revision } = await this.ask('sync', (signal) => this.#options.backend.status({ signal }));
+    const { revision } = await this.ask('sync', (ended) => this.#options.backend.status({ signal: ended }), signal);
     return { revision, epoch };
   }
 
@@ -203,14 +213,13 @@ export class ListManager<V, K extends Key> {
    * revisions in between were never seen, so they can be neither read nor a start. If something has changed, the stream
    * will say so; one that does not is given up.
    */
-  async #catchUp(): Promise<void> {
+  async #catchUp(late: AbortSignal): Promise<void> {
     const { mvcc, applier } = this.#options;
     const { connections } = this.#counts;
     const after = mvcc.window.revision;
-    const { signal } = this.#attempt;
-    const { revision, isNothing } = await whatChanged(this.#options, after, (question) =>
-      this.ask('ask what has changed', question, signal),
-    );
+    const ask = (signal: AbortSignal) =>
+      whatChanged(this.#options, after, (question) => this.ask('ask what has changed', question, signal));
+    const { revision, isNothing } = await untilAborted(ask, [late, this.#attempt.signal]);
     const isSame = connections === this.#counts.connections && after === mvcc.window.revision;
     if (this.#state !== 'live' || !isSame || revision <= after) return;
     if (!isNothing) {
@@ -317,18 +326,16 @@ export class ListManager<V, K extends Key> {
     const { revision } = item;
     const applied = mvcc.window.revision;
     if (item.type === 'progress') {
-      const isAnswer = this.#progress.answered();
-      // After a violation only an answer to a question of ours counts (M13).
-      if (revision > applied && (isAnswer || this.#trustsProgress)) {
+      if (revision > applied && this.#trustsProgress) {
         mvcc.window.advance(revision);
         this.#advanced(revision);
       }
-      this.#progress.applied();
+      this.#progress.answered();
       return;
     }
     const changes = changesOf(mvcc, prefixes, item);
     if (revision <= applied) {
-      if (this.#isKnown({ revision, changes })) return;
+      if (isKnown(mvcc, { revision, changes })) return;
       throw new Violation(`a change at ${revision} came after revision ${applied} was proven complete`);
     }
     makingRoom(this.#options, () => applier.commit({ revision, changes }, 'apply a change'));
@@ -341,13 +348,6 @@ export class ListManager<V, K extends Key> {
     this.#settle();
   }
 
-  /** A stale item is harmless only if it is known to be applied: in the log, in a hole, or below the window (M6). */
-  #isKnown({ revision, changes }: Commit): boolean {
-    const { mvcc } = this.#options;
-    if (revision < mvcc.window.watchFloor || mvcc.window.isInHole(revision)) return true;
-    return changes.every(({ text }) => mvcc.state.hasCommit(text, revision));
-  }
-
   /** RESET: whatever was known is void, and every watch, wait and position with it (M24). */
   #reset(): void {
     const { mvcc, hub, applier, logger } = this.#options;
@@ -358,7 +358,6 @@ export class ListManager<V, K extends Key> {
     applier.stop();
     mvcc.state.clear();
     this.#isRepair = false;
-    this.#trustsProgress = true;
     this.#state = 'priming';
     hub.reset(this.epoch);
     this.#waits.rejectAll(new IdentityChangedError('wait for a revision', this.epoch));
@@ -384,7 +383,7 @@ export class ListManager<V, K extends Key> {
   }
 
   #settle(): void {
-    if (!this.gate.isOpen) return;
+    if (!this.#isSound) return;
     const { revision } = this.#options.mvcc.window;
     this.#freshness.applied(revision);
     this.#waits.settleUpTo(revision);

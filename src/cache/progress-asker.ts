@@ -5,18 +5,20 @@ import type { Logger } from '../types/logger.ts';
 /** How often progress is asked for while a write waits to be applied, and every how many times `status` too (M24). */
 const PROGRESS_INTERVAL_MS = 100;
 const STATUS_EVERY_TICKS = 10;
+/** A question that has no answer by then is given up, and asked again: an answer that got lost must not be the last. */
+const QUESTION_MS_MAX = 5_000;
 
 export interface ProgressAskerOptions {
-  /** Whether the backend has progress at all. */
-  readonly isOffered: boolean;
+  /** Whether the backend has progress, and is believed. */
+  readonly isOffered: () => boolean;
   readonly clock: Pick<Clock, 'after'>;
   readonly logger: Logger;
   /** Whether anybody waits for a revision. */
   readonly isWanted: () => boolean;
   /** Where progress is not offered: asks what has changed, and applies that nothing has (M20). */
-  readonly catchUp: () => Promise<void>;
+  readonly catchUp: (signal: AbortSignal) => Promise<void>;
   /** Asks the backend for its position, for what that answer says about the data (M24). */
-  readonly status: () => Promise<unknown>;
+  readonly status: (signal: AbortSignal) => Promise<unknown>;
 }
 
 /**
@@ -35,8 +37,8 @@ export class ProgressAsker {
   #isAwaited = false;
   #isAskedMeanwhile = false;
   #cancelTick: (() => void) | undefined;
-  #isCheckingStatus = false;
-  #isCatchingUp = false;
+  /** Under way: at most one of each, for a backend that hangs must not collect them. */
+  readonly #underWay = new Set<'catchUp' | 'status'>();
 
   constructor(options: ProgressAskerOptions) {
     this.#options = options;
@@ -57,16 +59,10 @@ export class ProgressAsker {
     this.#tick(1);
   }
 
-  /** A progress item has come; `true` if it was asked for. */
-  answered(): boolean {
-    const wasAwaited = this.#isAwaited;
+  /** A progress item has come and was applied, and who waited for it is settled. */
+  answered(): void {
     this.#isAwaited = false;
-    return wasAwaited;
-  }
-
-  /** What came was applied, and who waited for it is settled. */
-  applied(): void {
-    if (this.#isAwaited || !this.#isAskedMeanwhile) return;
+    if (!this.#isAskedMeanwhile) return;
     this.#isAskedMeanwhile = false;
     if (this.#options.isWanted()) this.#request();
   }
@@ -80,8 +76,11 @@ export class ProgressAsker {
   #request(): void {
     const { isOffered, logger } = this.#options;
     const stream = this.#stream;
-    if (!isOffered && stream !== undefined) void this.#catchUp();
-    if (!isOffered || stream?.requestProgress === undefined) return;
+    if (!isOffered()) {
+      if (stream !== undefined) void this.#askOnce('catchUp');
+      return;
+    }
+    if (stream?.requestProgress === undefined) return;
     this.#isAwaited = true;
     try {
       stream.requestProgress();
@@ -99,34 +98,25 @@ export class ProgressAsker {
       this.#cancelTick = undefined;
       if (!isWanted()) return;
       this.#request();
-      if (count % STATUS_EVERY_TICKS === 0) void this.#checkStatus();
+      if (count % STATUS_EVERY_TICKS === 0) void this.#askOnce('status');
       this.#tick(count + 1);
     });
   }
 
-  /** At most one at a time. Who waits behind what it did not find asks again at the next tick. */
-  async #catchUp(): Promise<void> {
-    if (this.#isCatchingUp) return;
-    this.#isCatchingUp = true;
+  /** Who waits behind what it did not find asks again at the next tick. */
+  async #askOnce(question: 'catchUp' | 'status'): Promise<void> {
+    if (this.#underWay.has(question)) return;
+    const { clock, logger } = this.#options;
+    const late = new AbortController();
+    const cancel = clock.after(QUESTION_MS_MAX, () => late.abort(new Error('the answer came too late')));
+    this.#underWay.add(question);
     try {
-      await this.#options.catchUp();
+      await this.#options[question](late.signal);
     } catch (error) {
-      this.#options.logger.debug('What has changed at the backend is unknown', { error });
+      logger.debug('A question about the position of the backend has no answer', { question, error });
     } finally {
-      this.#isCatchingUp = false;
-    }
-  }
-
-  /** At most one at a time: a backend that hangs must not collect them. */
-  async #checkStatus(): Promise<void> {
-    if (this.#isCheckingStatus) return;
-    this.#isCheckingStatus = true;
-    try {
-      await this.#options.status();
-    } catch (error) {
-      this.#options.logger.debug('The status of the backend is unknown', { error });
-    } finally {
-      this.#isCheckingStatus = false;
+      this.#underWay.delete(question);
+      cancel();
     }
   }
 }

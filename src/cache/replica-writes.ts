@@ -138,7 +138,10 @@ export class ReplicaWrites<V, K extends Key> {
     }
     if (!this.#touches(prepared)) return result;
     await this.#sent.applied(call, result.revision, epoch, result);
-    if (epoch === this.#manager.epoch) this.#checkEvidence(prepared, result);
+    if (epoch !== this.#manager.epoch || this.#isEvident(prepared, result)) return result;
+    this.#manager.distrust(`an own write at ${result.revision} is not in the history that the stream brought`);
+    // The caller reads what it wrote, so it waits until that is mended.
+    await this.#sent.applied(call, result.revision, epoch, result);
     return result;
   }
 
@@ -172,18 +175,15 @@ export class ReplicaWrites<V, K extends Key> {
   }
 
   /** What was written must be in history, unless that revision is in a hole or compacted (M5). */
-  #checkEvidence<W, L extends Key>(prepared: PreparedTxn, result: TxnResult<W, L>): void {
+  #isEvident<W, L extends Key>(prepared: PreparedTxn, result: TxnResult<W, L>): boolean {
     const { state, window } = this.#mvcc;
     const { revision } = result;
-    if (revision < window.watchFloor || window.isInHole(revision)) return;
+    if (revision < window.watchFloor || window.isInHole(revision)) return true;
     const branch = result.succeeded ? prepared.then : prepared.else;
-    for (const [index, operation] of branch.entries()) {
+    return branch.every((operation, index) => {
       const text = writtenKey(operation, result.responses[index]);
-      if (text !== undefined && this.#prefixes.has(text) && !state.hasCommit(text, revision)) {
-        this.#manager.distrust(`an own write at ${revision} is not in the history that the stream brought`);
-        return;
-      }
-    }
+      return text === undefined || !this.#prefixes.has(text) || state.hasCommit(text, revision);
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Backend, BackendRangeResponse } from '../types/backend.ts';
 import { FutureRevisionError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import { Replaced } from './failures.ts';
-import { rowsOf } from './ingress.ts';
+import { checkRange, rowsOf } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
 import type { Questions } from './questions.ts';
 import { isStored } from './relist.ts';
@@ -51,6 +51,7 @@ export async function verify<V, K extends Key>(options: VerifyOptions<V, K>, sig
   } catch (error) {
     throw error instanceof FutureRevisionError ? new Replaced() : error;
   }
+  checkRange(answer);
   const rows = rowsOf(mvcc, prefixes, answer);
   const isSame = answer.count === count && rows.length === Math.min(written, ROWS_MAX);
   if (!isSame || !rows.every((row) => isStored(mvcc, row, revision))) throw new Replaced();

@@ -1,6 +1,7 @@
 import type { Mvcc } from '../store/mvcc.ts';
 import type { Backend, BackendRangeResponse } from '../types/backend.ts';
 import type { Key, Revision } from '../types/revision.ts';
+import { checkRange } from './ingress.ts';
 import type { ReplicatedPrefixes } from './prefixes.ts';
 
 export interface WhatChangedOptions<V, K extends Key> {
@@ -22,6 +23,8 @@ export async function whatChanged<V, K extends Key>(
   ask: (question: Question) => Promise<BackendRangeResponse>,
 ): Promise<{ readonly revision: Revision; readonly isNothing: boolean }> {
   const request = { ranges: prefixes.ranges, minModRevision: after + 1, limit: 1, keysOnly: true };
-  const { revision, count, kvs } = await ask((signal) => backend.range({ ...request, signal }));
+  const answer = await ask((signal) => backend.range({ ...request, signal }));
+  checkRange(answer);
+  const { revision, count, kvs } = answer;
   return { revision, isNothing: kvs.length === 0 && count === mvcc.core.stats().liveKeys };
 }

@@ -1,6 +1,6 @@
 import { checkMembers, checkOptions, NO_OPTIONS, SIGNAL_NAMES } from '../store/checks.ts';
 import type { KeySpace } from '../store/keyspace.ts';
-import type { Coordinate } from '../store/typed-store.ts';
+import type { Coordinate } from '../store/typed-store-options.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import { checkSignal } from '../types/check-signal.ts';
 import type { Clock } from '../types/clock.ts';

@@ -225,6 +225,7 @@ export class Applier<V, K extends Key> {
     const { window } = this.#mvcc;
     const before = window.compactRevision;
     const { oldest } = this.pins;
+    window.joinSpans((revision) => this.pins.isOn(revision));
     const floor = Math.min(Math.max(window.keeping(this.#oldestKept), window.spansFloor), oldest);
     if (floor > before) window.compact(floor, TRIM);
     if (this.#wanted > window.compactRevision) window.compact(this.#wanted, TRIM, oldest);

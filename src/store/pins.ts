@@ -82,6 +82,10 @@ export class Pins {
     return this.#byRevision[0]?.pin.revision ?? Number.POSITIVE_INFINITY;
   }
 
+  isOn(revision: Revision): boolean {
+    return this.#byRevision.some(({ pin }) => pin.revision === revision);
+  }
+
   /** The pin on it; of several the one that was made first. */
   get oldestPin(): Pin | undefined {
     return this.#byRevision[0]?.pin;

@@ -144,7 +144,7 @@ export class VersionedState {
       this.#sizes?.add(slot);
       if (change.lease !== '0') this.#leases.set(slot, change.lease);
     }
-    this.#window.advance(commit.revision, commit.after);
+    this.#window.advance(commit.revision, commit.after, commit.changes.length === 0);
   }
 
   /**

@@ -55,30 +55,18 @@ import {
   TTL_NAMES,
 } from './checks.ts';
 import type { StoreEngine } from './engine.ts';
-import type { KeySpace } from './keyspace.ts';
 import { Mvcc } from './mvcc.ts';
+import { shaped } from './not-applied.ts';
 import { readPinOptions } from './pins.ts';
 import { preparePut } from './prepare-put.ts';
 import { prepareTxn } from './prepare-txn.ts';
 import { preparePutAll, putAllResult } from './put-all.ts';
 import { get, range } from './read.ts';
 import { checkTxnBytes } from './size-checks.ts';
+import type { TypedStoreOptions } from './typed-store-options.ts';
 import { runUpdate } from './update.ts';
 import { CodecValues, type ValuePolicy } from './values.ts';
 import { prepareWatchOptions } from './watch-checks.ts';
-
-/** Makes the locks and elections of a store, or of a part of it; `keys` are those of the part. */
-export type Coordinate = <V, K extends Key>(
-  store: Store<V, K>,
-  keys: Pick<KeySpace<K>, 'base' | 'mode'>,
-) => StoreCoordination<V, K>;
-
-export interface TypedStoreOptions {
-  /** Of a prefix; closing it closes nothing but its watches. @default false */
-  readonly isPart?: boolean;
-  /** Locks and elections are built on top of a store: whoever puts it together brings them. */
-  readonly coordinate: Coordinate;
-}
 
 /**
  * What users hold: checks requests at the door, encodes them, and hands them to the engine. The whole store and each
@@ -87,10 +75,11 @@ export interface TypedStoreOptions {
 export class TypedStore<V, K extends Key> implements Store<V, K> {
   readonly #engine: StoreEngine;
   readonly #mvcc: Mvcc<V, K>;
-  readonly #isPart: boolean;
-  readonly #coordinate: Coordinate;
+  readonly #options: TypedStoreOptions;
   /** Made when it is asked for: most parts of a store have no locks. */
   #coordination: StoreCoordination<V, K> | undefined;
+  /** What its locks and elections use. */
+  #coordinated: TypedStore<V, K> | undefined;
   #isClosed = false;
   /** Of a part that was updated: most parts never are. */
   #partLife: AbortController | undefined;
@@ -98,8 +87,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   constructor(engine: StoreEngine, mvcc: Mvcc<V, K>, options: TypedStoreOptions) {
     this.#engine = engine;
     this.#mvcc = mvcc;
-    this.#isPart = options.isPart ?? false;
-    this.#coordinate = options.coordinate;
+    this.#options = options;
   }
 
   get revision(): Revision {
@@ -129,16 +117,12 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   }
 
   get(key: K, options: GetOptions = NO_OPTIONS): KeyValue<V, K> | undefined {
-    const action = 'get a key';
-    this.#beginRead(action);
-    this.#engine.checkFresh(action);
+    this.#beginFreshRead('get a key');
     return get(this.#mvcc, key, options, this.#engine);
   }
 
   range(request: RangeRequest<K>): RangeResult<V, K> {
-    const action = 'range over keys';
-    this.#beginRead(action);
-    this.#engine.checkFresh(action);
+    this.#beginFreshRead('range over keys');
     return range(this.#mvcc, request, this.#engine);
   }
 
@@ -166,7 +150,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
       const txn = preparePutAll(this.#mvcc, entries, this.#engine.limits.txnBytes, action);
       this.#checkPart(action);
       const answer = this.#engine.txn(this.#mvcc, txn, { action, signal });
-      return answer instanceof Promise ? answer.then((one) => putAllResult(txn, one)) : putAllResult(txn, answer);
+      const shape = (one: TxnResult<V, K>) => putAllResult(txn, one);
+      return answer instanceof Promise ? shaped(answer, action, shape) : shape(answer);
     } finally {
       this.#engine.endWrite();
     }
@@ -288,43 +273,45 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const { codec } = options;
     const own = codec === undefined ? (values as unknown as ValuePolicy<W>) : CodecValues.of(values, codec, action);
     return new TypedStore(this.#engine, new Mvcc(state, keys.below(prefix, action), own), {
+      ...this.#options,
       isPart: true,
-      coordinate: this.#coordinate,
     });
   }
 
   async acquireLock(name: string, options: AcquireLockOptions = NO_OPTIONS): Promise<StoreLock<V, K>> {
-    return this.#coordinated('acquire a lock').acquireLock(name, options);
+    return this.#coordinationFor('acquire a lock').acquireLock(name, options);
   }
 
   async tryLock(name: string, options: TryLockOptions = NO_OPTIONS): Promise<StoreLock<V, K> | undefined> {
-    return this.#coordinated('acquire a lock').tryLock(name, options);
+    return this.#coordinationFor('acquire a lock').tryLock(name, options);
   }
 
   async resumeLock(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<StoreLock<V, K>> {
-    return this.#coordinated('resume a lock').resumeLock(token, options);
+    return this.#coordinationFor('resume a lock').resumeLock(token, options);
   }
 
   async resumeLeadership(token: LockToken, options: SignalOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
-    return this.#coordinated('resume a leadership').resumeLeadership(token, options);
+    return this.#coordinationFor('resume a leadership').resumeLeadership(token, options);
   }
 
   async campaign(name: string, value: V, options: AcquireLockOptions = NO_OPTIONS): Promise<Leadership<V, K>> {
-    return this.#coordinated('campaign').campaign(name, value, options);
+    return this.#coordinationFor('campaign').campaign(name, value, options);
   }
 
   leader(name: string): KeyValue<V, K> | undefined {
-    return this.#coordinated('read the leader').leader(name);
+    const action = 'read the leader';
+    this.#beginFreshRead(action);
+    return this.#coordinationFor(action).leader(name);
   }
 
   observe(name: string, options: SignalOptions = NO_OPTIONS): AsyncIterableIterator<KeyValue<V, K>> {
-    return this.#coordinated('observe an election').observe(name, options);
+    return this.#coordinationFor('observe an election').observe(name, options);
   }
 
   async createSnapshot(options: SignalOptions = NO_OPTIONS): Promise<Uint8Array> {
     this.#beginRead('create a snapshot');
     const call = this.#wait('create a snapshot', options);
-    if (this.#isPart) throw new UnsupportedError(call.action, 'a snapshot of a prefix');
+    if (this.#options.isPart === true) throw new UnsupportedError(call.action, 'a snapshot of a prefix');
     return this.#engine.createSnapshot(call);
   }
 
@@ -335,7 +322,8 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (!this.#isPart) return this.#engine.close();
+    if (this.#options.isPart !== true) return this.#engine.close();
+    await this.#coordinated?.close();
     this.#partLife?.abort(new ClosedError('use the store'));
     this.#engine.endWatches(this.#mvcc as unknown as Mvcc<never, never>);
   }
@@ -372,7 +360,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   /** What ends a wait of this store, or of this part of it. */
   #lifetimes(): readonly AbortSignal[] {
     const { lifetime } = this.#engine;
-    if (!this.#isPart) return [lifetime];
+    if (this.#options.isPart !== true) return [lifetime];
     this.#partLife ??= new AbortController();
     return [lifetime, this.#partLife.signal];
   }
@@ -382,9 +370,15 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     this.#engine.beginRead(action);
   }
 
-  #coordinated(action: string): StoreCoordination<V, K> {
+  #beginFreshRead(action: string): void {
+    this.#beginRead(action);
+    if (this.#options.isOfAnyAge !== true) this.#engine.checkFresh(action);
+  }
+
+  #coordinationFor(action: string): StoreCoordination<V, K> {
     this.#checkOpen(action);
-    this.#coordination ??= this.#coordinate<V, K>(this, this.#mvcc.keys);
+    this.#coordinated ??= new TypedStore(this.#engine, this.#mvcc, { ...this.#options, isOfAnyAge: true });
+    this.#coordination ??= this.#options.coordinate<V, K>(this.#coordinated, this.#mvcc.keys);
     return this.#coordination;
   }
 
@@ -395,6 +389,6 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
   }
 
   #checkPart(action: string): void {
-    if (this.#isClosed && this.#isPart) throw new ClosedError(action);
+    if (this.#isClosed && this.#options.isPart === true) throw new ClosedError(action);
   }
 }

@@ -1,14 +1,15 @@
 import { byteText } from '../core/key-order.ts';
 import { checkInteger } from '../types/check-integer.ts';
-import { CompactedError, ConflictError, ValueError } from '../types/errors.ts';
+import { CompactedError, ConflictError, NotAppliedError, ValueError } from '../types/errors.ts';
 import { isDetached } from '../types/is-detached.ts';
 import type { LeaseAttachment } from '../types/requests.ts';
 import type { Key, KeyValue, Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
-import type { Compare, Operation } from '../types/txn.ts';
+import type { Compare, Operation, TxnResult } from '../types/txn.ts';
 import { raceAborted } from '../types/until-aborted.ts';
 import type { Isolation, UpdateOptions, UpdateResult, UpdateTxn } from '../types/update.ts';
 import { checkChoice, checkMembers, checkOptions, LEASE_NAMES } from './checks.ts';
+import { shaped } from './not-applied.ts';
 import { checkValue, prepareLease } from './prepare-put.ts';
 
 const ACTION = 'update';
@@ -64,8 +65,13 @@ export async function runUpdate<V, K extends Key, R>(
     } finally {
       run.end();
     }
-    const { succeeded, revision } = await store.txn(run.request(), signal === undefined ? {} : { signal });
-    if (succeeded) return { revision, value, attempts };
+    const shape = ({ succeeded, revision }: TxnResult<V, K>) => succeeded && { revision, value, attempts };
+    const answer = store.txn(run.request(), signal === undefined ? {} : { signal });
+    const result = await shaped(answer, ACTION, shape).catch((error: unknown) => {
+      // A compare that did not hold has written nothing: what cut the wait short is all there is to say.
+      throw error instanceof NotAppliedError && error.result === false ? error.cause : error;
+    });
+    if (result !== false) return result;
     if (attempts > retries) throw run.conflict();
   }
 }

@@ -2,13 +2,15 @@ import { checkInteger } from '../types/check-integer.ts';
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 
-/** Most spans kept; a relist storm without events would leave nothing else to bound them. */
-export const SPANS_MAX = 1000;
+/** Most spans kept: as many as the entries of the log are by default, for each may have an event before it. */
+export const SPANS_MAX = 10_000;
 
 /** One published span: the exact difference of the states at `after` and `revision` (M9). */
 export interface Span {
   readonly after: Revision;
   readonly revision: Revision;
+  /** Nothing has changed in it. */
+  readonly isEmpty?: boolean;
 }
 
 /**
@@ -64,9 +66,29 @@ export class Window {
   }
 
   /** `revision` is published, with the span from `after` that led to it if a relist did. */
-  advance(revision: Revision, after?: Revision): void {
+  advance(revision: Revision, after?: Revision, isEmpty = false): void {
     this.#revision = revision;
-    if (after !== undefined) this.#spans.push({ after, revision });
+    if (after !== undefined) this.#spans.push(isEmpty ? { after, revision, isEmpty } : { after, revision });
+  }
+
+  /**
+   * If there are too many spans, joins those of the older half in which nothing has changed: what can be read between two of
+   * them is the least that can be given up.
+   *
+   * ```text
+   *   (10,20] (20,30] | 35 an event | (35,40] (40,50]   ->   (10,30] | 35 | (35,50]
+   * ```
+   */
+  joinSpans(isHeld: (revision: Revision) => boolean): void {
+    if (this.#spans.length <= SPANS_MAX) return;
+    const joined: Span[] = [];
+    for (const [index, span] of this.#spans.entries()) {
+      const last = joined[joined.length - 1];
+      const isNext = last?.isEmpty && span.isEmpty && last.revision === span.after;
+      if (!isNext || index > SPANS_MAX / 2 || isHeld(span.after)) joined.push(span);
+      else joined[joined.length - 1] = { after: last.after, revision: span.revision, isEmpty: true };
+    }
+    this.#spans = joined;
   }
 
   /** The first snapshot of a replica: nothing older can be read, and what changed AT it is unknown (M15). */

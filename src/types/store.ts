@@ -58,7 +58,8 @@ export interface Store<V = unknown, K extends Key = string> extends StoreCoordin
   /**
    * A barrier: resolves once everything that had been committed before the call is visible here. On a replica it asks the
    * backend where it is, and waits until that is applied (M19); `sync()`, then a read, is as good as a read of the backend. On an
-   * embedded store it is always so. Resolves with the revision that was waited for.
+   * embedded store it is always so. Resolves with the revision that was waited for; where a list or an answer that nothing
+   * has changed went past it, that can be neither read at nor started from: `store.revision` can.
    *
    * @throws `BackendError` when the backend could not be asked, `IdentityChangedError` when its data were replaced meanwhile,
    * `ClosedError`, the signal's reason

@@ -393,10 +393,10 @@ describe('after a violation', () => {
     const { store, backend, clock } = await liveRig();
     backend.dropItems(1);
     const put = probe(store.put('mine', '1'));
-    await clock.advance(200);
-    expect(put.state).toBe('resolved');
-    // Dropped, then passed by a progress mark: only the evidence tells. A list at the same revision differs: reset.
+    // Dropped, then passed by a progress mark: only the evidence tells. A list at the same revision differs: reset, and
+    // whoever waits for a revision of before is told so.
     await clock.advance(10_000);
+    expect(put.error).toBeInstanceOf(IdentityChangedError);
     expect(store.stats().replica?.violations).toBe(1);
     expect([store.get('mine')?.value, store.epoch]).toEqual(['1', 2]);
   });
@@ -404,11 +404,29 @@ describe('after a violation', () => {
   it('the same for a delete', async () => {
     const { store, history, backend, clock } = await liveRig();
     backend.dropItems(1);
-    const deleted = probe(store.delete('k'));
+    const read = store.delete('k').then(() => store.get('k'));
+    // The list that repairs it is of a later revision.
+    const release = backend.hang('range');
     await clock.advance(200);
     fillTo(history, 9);
+    release();
     await clock.advance(10_000);
-    expect([deleted.state, store.stats().replica?.violations, store.get('k')]).toEqual(['resolved', 1, undefined]);
+    expect([await read, store.stats().replica?.violations, store.epoch]).toEqual([undefined, 1, 1]);
+  });
+
+  it('a write that is found missing resolves when it is there: its caller reads what it wrote', async () => {
+    const { store, history, backend, clock } = await liveRig();
+    backend.holdItems();
+    const read = store.put('k', 'mine').then(({ revision }) => [revision, store.get('k')?.value]);
+    const release = backend.hang('range');
+    backend.injectProgress(6);
+    await clock.settle();
+    fillTo(history, 9);
+    release();
+    backend.releaseItems();
+    await clock.advance(1_000);
+    expect(await read).toEqual([6, 'mine']);
+    expect(store.stats().replica).toMatchObject({ violations: 1 });
   });
 
   it('a repaired replica goes on', async () => {

@@ -55,10 +55,10 @@ describe('sync (M19)', () => {
       if (asked === 1) throw new Error('away');
       return { revision: asked, epoch: 1 };
     });
-    const [first, second] = [probe(barrier.position()), probe(barrier.position())];
-    await Promise.allSettled([barrier.position()]);
+    const [first, second] = [probe(barrier.position(undefined)), probe(barrier.position(undefined))];
+    await Promise.allSettled([barrier.position(undefined)]);
     expect([first.state, second.state, asked]).toEqual(['rejected', 'rejected', 1]);
-    expect(await barrier.position()).toEqual({ revision: 2, epoch: 1 });
+    expect(await barrier.position(undefined)).toEqual({ revision: 2, epoch: 1 });
   });
 
   it('is satisfied by a list', async () => {

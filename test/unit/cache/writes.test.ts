@@ -228,6 +228,65 @@ describe('a write whose answer is lost', () => {
   });
 });
 
+describe('a write whose wait is cut short (M4)', () => {
+  it('says what each kind of it would have resolved with', async () => {
+    const { store, history, backend, clock } = await openRig();
+    history.commit([{ key: 'seen', value: '1' }]);
+    await clock.settle();
+    backend.holdItems();
+    const { signal, abort } = controller();
+    const writes = [
+      store.put('p', '1', { signal, prevKv: true }),
+      store.delete('seen', { signal }),
+      store.putAll(
+        [
+          { key: 'a', value: '1' },
+          { key: 'b', value: '2' },
+        ],
+        { signal },
+      ),
+      store.update(
+        (txn) => {
+          txn.put('u', '1');
+          return 7;
+        },
+        { signal },
+      ),
+      store.txn({ then: [{ type: 'put', key: 't', value: '1' }] }, { signal }),
+    ].map((write) => probe<unknown>(write));
+    await clock.settle();
+    abort(new Error('enough'));
+    await clock.settle();
+    expect(writes.map(({ error }) => (error as NotAppliedError).result)).toEqual([
+      { revision: 3 },
+      { revision: 4, deleted: 1 },
+      { revision: 5 },
+      { revision: 6, value: 7, attempts: 1 },
+      { revision: 7, succeeded: true, responses: [{ type: 'put' }] },
+    ]);
+    for (const { error } of writes) expect(error).toMatchObject({ code: 'NOT_APPLIED', cause: new Error('enough') });
+  });
+
+  it('an update that did not hold has written nothing: its error is what cut the wait short', async () => {
+    const { store, history, backend, clock } = await openRig();
+    history.commit([{ key: 'k', value: '1' }]);
+    await clock.settle();
+    backend.holdItems();
+    history.commit([{ key: 'k', value: '2' }]);
+    const { signal, abort } = controller();
+    const update = probe(store.update((txn) => txn.put('k', `${txn.get('k')} and`), { signal }));
+    await clock.settle();
+    abort(new Error('enough'));
+    await clock.settle();
+    expect([update.error, history.revision]).toEqual([new Error('enough'), 3]);
+  });
+});
+
+function controller(): { readonly signal: AbortSignal; abort(reason: unknown): void } {
+  const controlled = new AbortController();
+  return { signal: controlled.signal, abort: (reason) => controlled.abort(reason) };
+}
+
 describe('while a write waits', () => {
   it('progress is asked for every 100 ms, the status every second, one at a time', async () => {
     const { store, backend, clock } = await openRig();
@@ -237,7 +296,8 @@ describe('while a write waits', () => {
     expect([put.state, backend.calls.status]).toEqual(['pending', 3]);
     const release = backend.hang('status');
     await clock.advance(30_000);
-    expect(backend.calls.status).toBe(4);
+    // Each is given up after five seconds, and then there is the next.
+    expect(backend.calls.status).toBe(9);
     release();
     backend.releaseItems();
     await clock.advance(100);
@@ -254,7 +314,10 @@ describe('while a write waits', () => {
     await clock.advance(2_500);
     backend.releaseItems();
     await clock.advance(100);
-    expect([put.state, logged]).toEqual(['resolved', Array(2).fill('The status of the backend is unknown')]);
+    expect([put.state, logged]).toEqual([
+      'resolved',
+      Array(2).fill('A question about the position of the backend has no answer'),
+    ]);
   });
 
   it('before the store is ready it is sent, and waits for the first snapshot', async () => {

@@ -297,7 +297,7 @@ describe('retention and a pin', () => {
     const parts = new Parts({ retention: { events: Number.POSITIVE_INFINITY } });
     parts.commit(2, ['put', 'k']);
     const pin = parts.applier.pins.pin(2, readPinOptions({ owner }, 'pin'));
-    for (let index = 0; index < SPANS_MAX + 10; index++) parts.span(10 + 5 * index);
+    for (let index = 0; index < SPANS_MAX + 10; index++) parts.span(10 + 5 * index, ['put', 'other']);
     const { window } = parts.mvcc;
     expect(window.compactRevision).toBe(2);
     expect(parts.at('k', 10)).toBe('k(2,2,1)');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Retention } from '../../../src/store/retention.ts';
 import { SPANS_MAX, Window } from '../../../src/store/window.ts';
+import { CompactedError } from '../../../src/types/errors.ts';
 import { Parts } from '../store/fixture.ts';
 
 /**
@@ -233,13 +234,50 @@ describe('watches and spans', () => {
 
 describe('Window', () => {
   it('keeps a bounded number of spans, by asking for a compaction', () => {
-    const parts = new Parts();
+    const parts = new Parts({ retention: { events: Number.POSITIVE_INFINITY } });
     parts.commit(2, ['put', 'k']);
-    expect(SPANS_MAX).toBe(1000);
+    expect(SPANS_MAX).toBe(10_000);
     for (let index = 1; index <= SPANS_MAX + 50; index++) {
-      parts.span(2 + index * 10);
+      parts.span(2 + index * 10, ['put', 'k']);
       expect(parts.mvcc.window.compactRevision).toBe(index <= SPANS_MAX ? 0 : 2 + (index - SPANS_MAX + 1) * 10);
     }
+  });
+
+  it('joins old spans in which nothing has changed before it asks for one: an event is kept, however long ago', () => {
+    const window = new Window(1);
+    window.advance(2);
+    const pinned = 2 + 300 * 10;
+    for (let index = 1; index <= 5 * SPANS_MAX; index++) {
+      window.advance(2 + index * 10, 2 + (index - 1) * 10, true);
+      window.joinSpans((revision) => revision === pinned);
+      if (window.spansFloor !== 0) expect(window.spansFloor).toBe(0);
+    }
+    expect([window.compactRevision, window.readable(2, 'read'), window.illegalStart(2)]).toEqual([0, 2, 0]);
+    // What is pinned, and the newer half, can be read as before; what lies between old ones is the price.
+    expect(window.readable(pinned, 'read')).toBe(pinned);
+    const newest = 2 + 5 * SPANS_MAX * 10;
+    for (let back = 0; back < SPANS_MAX / 2; back++)
+      expect(window.readable(newest - back * 10, 'read')).toBe(newest - back * 10);
+    expect(() => window.readable(pinned - 10, 'read')).toThrow(CompactedError);
+    expect(() => window.readable(pinned - 10, 'read')).toThrow(expect.objectContaining({ minRevision: pinned }));
+    expect(window.isInHole(pinned - 10)).toBe(true);
+  });
+
+  it('spans with events, and those on two sides of one, are not joined', () => {
+    const window = new Window(1);
+    for (let index = 1; index <= SPANS_MAX + 10; index++) {
+      const at = index * 100;
+      window.advance(at);
+      window.advance(at + 50, at, index % 2 === 0);
+      window.joinSpans(() => false);
+    }
+    for (const index of [1, 2, 3, 500, SPANS_MAX]) {
+      expect([window.readable(index * 100, 'read'), window.readable(index * 100 + 50, 'read')]).toEqual([
+        index * 100,
+        index * 100 + 50,
+      ]);
+    }
+    expect(window.spansFloor).toBe(11 * 100 + 50);
   });
 
   it('never lowers a floor (F12)', () => {
