@@ -111,6 +111,7 @@ describe('what is not ready or not cached', () => {
       () => store.compactRevision,
     ];
     for (const read of reads) expect(read).toThrow(NotReadyError);
+    await expect(store.createSnapshot()).rejects.toBeInstanceOf(NotReadyError);
     expect(store.stats()).toMatchObject({ keys: 0, replica: { connections: 0 } });
     await store.close();
   });

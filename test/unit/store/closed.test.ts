@@ -13,6 +13,7 @@ const CALLS: readonly (readonly [string, (store: Store<number, string>) => unkno
   ['resume a lock', (store) => store.resumeLock({} as never)],
   ['pin a revision', (store) => store.pin(1, {} as never)],
   ['resume a leadership', (store) => store.resumeLeadership({} as never)],
+  ['watch', (store) => store.watch({} as never)],
 ];
 
 describe('calls of what was closed', () => {

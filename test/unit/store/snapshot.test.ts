@@ -695,4 +695,27 @@ describe('in steps', () => {
     expect(await outcome).toBe('StoreFullError');
     await store.put('a', 'x');
   });
+
+  it('what is due is gone before it begins, whether a timer ran or not (M31)', async () => {
+    const virtual = createVirtualClock();
+    let late = 0;
+    const clock: Clock = {
+      now: () => virtual.now() + late,
+      wallTime: () => virtual.wallTime() + late,
+      after: (delayMs, fn) => virtual.after(delayMs, fn),
+    };
+    const store = await openStore<string>({ clock });
+    await store.put('a', '1', { ttlMs: 60_000 });
+    await store.put('b', '1');
+    late = 60_000;
+    const making = store.createSnapshot();
+    await virtual.advance(100);
+    const snapshot = await making;
+    expect(store.revision).toBe(4);
+    const copy = await openStore<string>({ snapshot });
+    expect([copy.get('a'), copy.get('b')?.value, copy.revision]).toEqual([undefined, '1', 4]);
+    expect(copy.get('a', { revision: 3 })?.value).toBe('1');
+    await copy.close();
+    await store.close();
+  });
 });
