@@ -1,6 +1,7 @@
 import { openEtcdBackend } from '../../src/adapters/etcd/mod.ts';
 import { type BackendCase, testBackend } from '../../src/testing/backend-suite.ts';
 import type { Gateway, LeasesResponse } from './gateway.ts';
+import { ownCases } from './own-cases.ts';
 
 /**
  * A start at the very revision of a compaction: the backend refuses it, since etcd may have forgotten a delete there (E2 of
@@ -12,9 +13,9 @@ const STARTS_AT_THE_COMPACTED_REVISION = [
   'a start below the compacted revision ends with CompactedError, and brings nothing',
 ];
 
-/** `testBackend` on the backend of `plimsoll/etcd`, in front of a real etcd and in real time. */
+/** `testBackend` on the backend of `plimsoll/etcd`, in front of a real etcd and in real time, and cases of its own. */
 export function backendCases(server: { readonly address: string; readonly gateway: Gateway }): readonly BackendCase[] {
-  return testBackend({
+  const suite = testBackend({
     capabilities: { progress: false, writable: true, leases: true },
     open: async () => {
       await empty(server.gateway);
@@ -23,6 +24,7 @@ export function backendCases(server: { readonly address: string; readonly gatewa
     skip: STARTS_AT_THE_COMPACTED_REVISION,
     advance: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
   });
+  return [...suite, ...ownCases(server)];
 }
 
 async function empty(gateway: Gateway): Promise<void> {

@@ -9,15 +9,21 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from '../../tools/build.mjs';
 import { findPrograms, HAS_OTHER_NODES } from '../../tools/runtimes.mjs';
+import { loadBundle } from '../support/load-bundle.mjs';
 import { parseCount, SEED_MAX } from '../support/proof.mjs';
+import { hurtConnections, hurtLeaders, hurtServer } from './etcd.mjs';
+import { stopHolder } from './etcd-lock.mjs';
 import { fillDisk, fillFile, killWriters, refuseForeign, shareFile } from './sqlite.mjs';
+import { recover } from './wasm-leftovers.mjs';
 
 const HELP = `Usage: npm run test:faults -- [--smoke] [--kills N] [--seed N]
 
-Kills processes that write to a file of SQLite, lets several write to one, fills files and disks; everything that was
-acknowledged has to be there. About two minutes; needs Linux on x64 or arm64, since Node 24 comes from test/runtimes.
+Kills processes that write to a file of SQLite, lets several write to one, fills files and disks. Then etcd: three members
+whose leader is killed or stopped again and again while 32 writers write, one that stops, dies, compacts and is replaced, and
+a proxy that breaks connections. Everything that was acknowledged has to be there, watchers see each commit once, replicas are
+as the list. Some minutes; needs Linux on x64 or arm64, since Node 24 comes from test/runtimes.
 
-  --smoke     10 kills instead of 200
+  --smoke     10 kills instead of 200, and a few thousand writes instead of 100,000
   --kills N   so many
   --seed N    the chance of an earlier run, 0 to ${SEED_MAX}: when processes are killed, but not where they are then
   --help      this text
@@ -26,6 +32,9 @@ Exit code: 0 all passed, 1 something failed, 2 wrong arguments.`;
 
 const KILLS = { smoke: 10, full: 200 };
 const COUNT = { smoke: 20, full: 300 };
+/** Acknowledged ones: while leaders are hurt, and while connections are. */
+const LEADER_WRITES = { smoke: 2_000, full: 100_000 };
+const CONNECTION_WRITES = { smoke: 500, full: 20_000 };
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url));
 
@@ -92,23 +101,45 @@ async function runAll(folder, size, kills, seed) {
       console.log(`failed   ${name}\n${error instanceof Error ? error.stack : String(error)}`);
     }
   };
-  for (const { title, command, library } of await findWorlds()) {
+  for (const { title, command, library, recover } of await findWorlds()) {
     const random = createRandom(seed);
     const own = await mkdtemp(join(folder, 'w-'));
-    const world = { folder: own, dist, command, args: [], library, random, say: console.log };
+    const sqlite = { folder: own, dist, command, args: [], library, random, say: console.log };
+    const world = recover === undefined ? sqlite : { ...sqlite, recover };
     await run(`${title}: kill -9, ${kills} times`, () => killWriters(world, kills));
+    if (recover !== undefined) continue;
     await run(`${title}: several processes on one file`, () => shareFile(world, COUNT[size]));
     await run(`${title}: a file at its bound`, () => fillFile(world));
     await run(`${title}: a foreign file`, () => refuseForeign(world));
     await run(`${title}: a full disk, and one that can only be read`, () => fillDisk(world));
   }
+  const command = await findEtcd();
+  const random = createRandom(seed);
+  const world = { folder: await mkdtemp(join(folder, 'etcd-')), dist, command, random, say: console.log };
+  await run(`etcd: three members, whoever leads is hurt, ${LEADER_WRITES[size]} writes`, () =>
+    hurtLeaders(world, LEADER_WRITES[size]),
+  );
+  await run('etcd: a server that stops, dies, compacts, is replaced', () => hurtServer(world));
+  for (const kind of /** @type {const} */ (['lock', 'election'])) {
+    await run(`etcd: who holds the ${kind} is stopped for longer than its lease lives`, () => stopHolder(world, kind));
+  }
+  await run(`etcd: connections that break, ${CONNECTION_WRITES[size]} writes`, () =>
+    hurtConnections(world, CONNECTION_WRITES[size]),
+  );
   console.log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }
 
-/** node:sqlite of a newer Node; better-sqlite3 where somebody has installed it beside this Node. */
+/** From the system's packages, which are asked for it where it is missing. */
+async function findEtcd() {
+  /** @type {typeof import('../etcd/install.ts')} */
+  const { findOrInstallEtcd } = await loadBundle(new URL('../etcd/install.ts', import.meta.url));
+  return findOrInstallEtcd();
+}
+
+/** node:sqlite of a newer Node, and the help that node-sqlite3-wasm needs from it; better-sqlite3 where somebody has installed it beside this Node. */
 async function findWorlds() {
-  /** @type {{ title: string, command: string, library: 'node:sqlite' | 'better-sqlite3' }[]} */
+  /** @type {{ title: string, command: string, library: import('./sqlite.mjs').World['library'], recover?: (file: string) => void }[]} */
   const worlds = [];
   if (HAS_OTHER_NODES) {
     const [program] = await findPrograms(['node24']);
@@ -117,6 +148,12 @@ async function findWorlds() {
         title: `node:sqlite of Node ${program.version}`,
         command: program.command,
         library: 'node:sqlite',
+      });
+      worlds.push({
+        title: 'node-sqlite3-wasm, made good by hand',
+        command: process.execPath,
+        library: 'node-sqlite3-wasm',
+        recover: (file) => recover(file, program.command),
       });
     }
   }

@@ -11,7 +11,8 @@ import { fileURLToPath } from 'node:url';
  * @property {string} dist
  * @property {string} command a program that runs JavaScript
  * @property {readonly string[]} args of that, before the script
- * @property {'node:sqlite' | 'bun:sqlite' | 'better-sqlite3'} library
+ * @property {'node:sqlite' | 'bun:sqlite' | 'better-sqlite3' | 'node-sqlite3-wasm'} library
+ * @property {(file: string) => void} [recover] what somebody has to do by hand when a process was killed
  * @property {() => number} random
  * @property {(line: string) => void} say
  */
@@ -138,6 +139,7 @@ export async function killWriters(world, kills) {
     if (lines[0] !== 'open') throw new Error(`Cannot write to ${file}: ${errors}`);
     if (lines.some((line) => line.startsWith('refused'))) throw new Error(lines.join('\n'));
     note(lines, acknowledged);
+    world.recover?.(file);
     const found = await read(world, file);
     check(found, acknowledged, `kill ${kill}`);
     identity ??= found.identity;

@@ -34,21 +34,31 @@ const NONE = new Uint8Array(0);
 /** One step, or several writes to make together. */
 export function createSteps(dice: Dice, data: Store<Uint8Array, Uint8Array>): BackendStep[] {
   const kind = dice.below(100);
-  if (kind < 50) return Array.from({ length: 1 + dice.below(3) }, () => ({ op: 'txn', request: txn(dice, data, 0) }));
+  if (kind < 45) return Array.from({ length: 1 + dice.below(3) }, () => ({ op: 'txn', request: txn(dice, data, 0) }));
+  if (kind < 50) {
+    const writing: BackendStep = { op: 'txn', request: twice(dice) };
+    // At its revision: what a compaction takes has to be older.
+    return dice.below(4) === 0 ? [writing] : [writing, { op: 'compact', revision: data.revision + 1 }];
+  }
   if (kind < 70) return [{ op: 'range', request: range(dice, data) }];
   if (kind < 74) return [{ op: 'status' }];
-  if (kind < 78) return [{ op: 'compact', revision: place(dice, data) }];
-  if (kind < 84) return [{ op: 'grant', id: pick(dice, LEASES), ttlMs: 1 + dice.below(3000) }];
-  if (kind < 86) return [{ op: 'keepAlive', id: pick(dice, LEASES) }];
-  if (kind < 88) return [{ op: 'revoke', id: pick(dice, LEASES) }];
-  if (kind < 91) return [{ op: 'timeToLive', id: pick(dice, LEASES), keys: dice.below(2) === 0 }];
-  if (kind < 92) return [{ op: 'list' }];
-  if (kind < 96) return [{ op: 'watch', ranges: [keys(dice)], fromRevision: Math.max(1, place(dice, data)) }];
+  if (kind < 76) return [{ op: 'compact', revision: place(dice, data) }];
+  if (kind < 82) return [{ op: 'grant', id: pick(dice, LEASES), ttlMs: 1 + dice.below(3000) }];
+  if (kind < 84) return [{ op: 'keepAlive', id: pick(dice, LEASES) }];
+  if (kind < 86) return [{ op: 'revoke', id: pick(dice, LEASES) }];
+  if (kind < 88) return [{ op: 'timeToLive', id: pick(dice, LEASES), keys: dice.below(2) === 0 }];
+  if (kind < 89) return [{ op: 'list' }];
+  if (kind < 94) return [{ op: 'watch', ranges: [keys(dice)], fromRevision: start(dice, data) }];
   return [{ op: 'advance', delayMs: 1 + dice.below(2000) }];
 }
 
 function pick<T>(dice: Dice, list: readonly T[]): T {
   return list[dice.below(list.length)] as T;
+}
+
+/** Of a watch: often the compacted revision, of which every event has to be there still. */
+function start(dice: Dice, data: Store<Uint8Array, Uint8Array>): number {
+  return Math.max(1, dice.below(2) === 0 ? data.compactRevision : place(dice, data));
 }
 
 /** About the newest revision, sometimes behind it. */
@@ -92,6 +102,16 @@ function txn(dice: Dice, data: Store<Uint8Array, Uint8Array>, depth: number): Ba
     then: operations(),
     else: operations(),
   };
+}
+
+/** One key twice in one revision: put in one nested transaction, then deleted in another, which no single one may do. */
+function twice(dice: Dice): BackendTxnRequest {
+  const nested = (...then: BackendOperation[]): BackendOperation => ({ type: 'txn', compare: [], then, else: [] });
+  const key = pick(dice, KEYS);
+  const first = nested({ type: 'put', key, value: pick(dice, VALUES) });
+  const range = dice.below(2) === 0 ? { start: key } : { start: key, end: NONE };
+  const then = [first, nested({ type: 'delete', range, prevKv: true })];
+  return { compare: [], then: dice.below(2) === 0 ? then : [put(dice), ...then], else: [] };
 }
 
 function compare(dice: Dice, data: Store<Uint8Array, Uint8Array>): BackendCompare {

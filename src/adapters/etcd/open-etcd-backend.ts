@@ -13,10 +13,10 @@ import type { SignalOptions } from '../../types/signal.ts';
 export interface EtcdBackendOptions extends SignalOptions {
   /** Client addresses of the members, `https://10.0.0.1:2379`; asked in this order, the one that answered last first. */
   readonly endpoints: readonly string[];
-  /** For a cluster with authentication; a token is got with them, and got anew when etcd does not know it any more. */
+  /** For a cluster with authentication; a token is got with them, and got anew when etcd does not take it any more. */
   readonly username?: string;
   readonly password?: string;
-  /** How long a call may take, all its tries together, in ms from 1. @default 5000 */
+  /** How long a call may take, all its tries together, and a stream until its first message; in ms from 1. @default 5000 */
   readonly timeoutMs?: number;
   /**
    * In the place of `fetch`: with the certificate of a client, of a private authority, through a proxy. How that is said
@@ -43,7 +43,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof EtcdBackendOptions>([
  * Opens a cluster of etcd as the backend of stores: many machines, one state. It speaks the JSON gateway over `fetch`, which
  * works in every runtime; nothing has to be installed.
  *
- * Asks the cluster once, so that a wrong address or password is told here.
+ * Asks the cluster once, so that a wrong address or password is told here; a missing permission where it is needed.
  *
  * @example
  * ```ts

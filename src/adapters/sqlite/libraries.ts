@@ -1,10 +1,13 @@
 import type { SqliteValue } from '../../types/sqlite-driver.ts';
+import type { FileSystem } from './file-system.ts';
 import type { StatementDatabase } from './statement-driver.ts';
+import { WasmDatabase, type WasmLibraryDatabase } from './wasm-database.ts';
 
 /** The libraries for SQLite that are known here, each in the shape that a driver takes. */
 export type SqliteLibrary = 'node:sqlite' | 'bun:sqlite' | 'better-sqlite3' | 'node-sqlite3-wasm';
 
-type Opener = (library: unknown, file: string) => StatementDatabase;
+/** @param files `undefined` for a database that is in no file */
+type Opener = (library: unknown, file: string, files: FileSystem | undefined) => StatementDatabase;
 
 /** Structural: none of them is a dependency, and their own types differ from one version to the next. */
 interface PreparedByParameters {
@@ -15,18 +18,6 @@ interface PreparedByParameters {
 interface DatabaseByParameters {
   exec(sql: string): unknown;
   prepare(sql: string): PreparedByParameters;
-  close(): unknown;
-}
-
-interface WasmStatement {
-  all(parameters: readonly SqliteValue[]): unknown[];
-  run(parameters: readonly SqliteValue[]): unknown;
-  finalize(): void;
-}
-
-interface WasmDatabase {
-  exec(sql: string): unknown;
-  prepare(sql: string): WasmStatement;
   close(): unknown;
 }
 
@@ -46,9 +37,9 @@ export const OPENERS: Readonly<Record<SqliteLibrary, Opener>> = {
     // Its own wait for locks would stop the event loop.
     return byParameters(new Database(file, { timeout: 0 }));
   },
-  'node-sqlite3-wasm': (library, file) => {
-    const { default: names } = library as { default: { Database: DatabaseClass<WasmDatabase> } };
-    return new names.Database(file, {});
+  'node-sqlite3-wasm': (library, file, files) => {
+    const { default: names } = library as { default: { Database: DatabaseClass<WasmLibraryDatabase> } };
+    return new WasmDatabase(new names.Database(file, {}), file, files);
   },
 };
 

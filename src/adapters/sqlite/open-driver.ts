@@ -1,6 +1,7 @@
 import { FileReplacedError } from '../../backends/sqlite/errors.ts';
 import { BackendError } from '../../types/errors.ts';
 import type { SqliteDriver } from '../../types/sqlite-driver.ts';
+import type { FileSystem, Paths } from './file-system.ts';
 import { OPENERS, type SqliteLibrary } from './libraries.ts';
 import { StatementDriver } from './statement-driver.ts';
 
@@ -22,11 +23,12 @@ const PAGE_BYTES = 4096;
  * @throws BackendError, permanent, when there is none, and when the file cannot be opened
  */
 export async function openDriver({
-  file,
+  file: path,
   library,
   synchronous,
   fileBytesMax,
 }: OpenDriverOptions): Promise<SqliteDriver> {
+  const { file, files } = await locate(path);
   const names = library === undefined ? librariesHere() : [library];
   const missing: unknown[] = [];
   for (const name of names) {
@@ -35,16 +37,15 @@ export async function openDriver({
       missing.push(loaded.error);
       continue;
     }
-    const database = await openFile(name, loaded.module, file);
+    const database = openFile(name, loaded.module, file, files);
     const pragmas = [
       // Without shared memory, as in WebAssembly, SQLite keeps its rollback journal, and says nothing.
       'journal_mode = WAL',
       `synchronous = ${synchronous.toUpperCase()}`,
       ...(fileBytesMax === undefined ? [] : [`max_page_count = ${Math.max(1, Math.floor(fileBytesMax / PAGE_BYTES))}`]),
     ];
-    const checkFile = await fileCheck(file);
     const facts = { name, location: file, pragmas };
-    return new StatementDriver(database, checkFile === undefined ? facts : { ...facts, checkFile });
+    return new StatementDriver(database, files === undefined ? facts : { ...facts, checkFile: fileCheck(file, files) });
   }
   const install =
     'on Node 20 run "npm install better-sqlite3", or "npm install node-sqlite3-wasm" for one without native code';
@@ -70,25 +71,55 @@ async function load(name: string): Promise<Loaded> {
   }
 }
 
-async function openFile(name: SqliteLibrary, module: unknown, file: string) {
+function openFile(name: SqliteLibrary, module: unknown, file: string, files: FileSystem | undefined) {
+  let bytes: bigint | undefined;
   try {
-    return OPENERS[name](module, file);
+    bytes = files === undefined ? undefined : tooShort(file, files);
+    if (bytes === undefined) return OPENERS[name](module, file, files);
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new BackendError(ACTION, `${file} cannot be opened with ${name} (${said})`, { cause, permanent: true });
   }
+  throw new BackendError(ACTION, `${file} is no SQLite file (it has ${bytes} bytes)`, { permanent: true });
 }
 
-interface FileSystem {
-  statSync(file: string, options: object): { readonly dev: bigint; readonly ino: bigint } | undefined;
+interface Located {
+  readonly file: string;
+  /** `undefined` for a database that is in no file, and where there are none. */
+  readonly files: FileSystem | undefined;
+}
+
+/** Once and for all: the folder that a path is relative to may be another one later, and SQLite stays with the first. */
+async function locate(path: string): Promise<Located> {
+  if (path === ':memory:' || path === '') return { file: path, files: undefined };
+  const folder = currentFolder();
+  const [files, paths] = await Promise.all([load('node:fs'), load('node:path')]);
+  if ('error' in files || 'error' in paths) return { file: path, files: undefined };
+  return { file: (paths.module as Paths).resolve(folder, path), files: files.module as FileSystem };
+}
+
+/** As long as nothing was waited for it is that of the call. Empty where there is none, which is no harm to an absolute path. */
+function currentFolder(): string {
+  const { process } = globalThis as { readonly process?: { cwd?(): string } };
+  try {
+    return process?.cwd?.() ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** The smallest file of SQLite has one page of this size. What is shorter it takes for empty, and writes over. */
+const FILE_BYTES_MIN = 512n;
+
+function tooShort(file: string, files: FileSystem): bigint | undefined {
+  const stat = files.statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.size > 0n && stat.size < FILE_BYTES_MIN ? stat.size : undefined;
 }
 
 /** Tells a file that was put in the place of the one that was opened: SQLite goes on with that one, unseen by everybody else. */
-async function fileCheck(file: string): Promise<(() => void) | undefined> {
-  if (file === ':memory:' || file === '') return undefined;
-  const { module } = (await load('node:fs')) as { readonly module: FileSystem };
+function fileCheck(file: string, files: FileSystem): () => void {
   const idOf = () => {
-    const stat = module.statSync(file, { bigint: true, throwIfNoEntry: false });
+    const stat = files.statSync(file, { bigint: true, throwIfNoEntry: false });
     return stat === undefined ? 'no file' : `${stat.dev}:${stat.ino}`;
   };
   const opened = idOf();

@@ -5,7 +5,6 @@ import { PlainValues } from '../../store/values.ts';
 import type {
   Backend,
   BackendCallOptions,
-  BackendKeyValue,
   BackendOperation,
   BackendPosition,
   BackendRangeRequest,
@@ -28,12 +27,11 @@ import { txnOf } from '../txn-terms.ts';
 import { backendError, EtcdRefusal } from './errors.ts';
 import type { CallOptions, Gateway } from './gateway.ts';
 import { EtcdLeases } from './leases.ts';
-import { EtcdStream } from './stream.ts';
-import { responsesOf, type WireRangeAnswer, type WireTxnAnswer, wireSelection, wireTxn } from './txn.ts';
-import { type Header, integerOf, rowOf } from './wire.ts';
-
-/** The smallest key there is: what is asked about when only the header is wanted. */
-const ANY_KEY = { start: Uint8Array.of(0) };
+import { NOTHING, Position } from './position.ts';
+import { readRanges } from './range.ts';
+import { EtcdStream, watchAnswerOf } from './stream.ts';
+import { outcomeOf, wireSelection, wireTxn } from './txn.ts';
+import { wireRange } from './wire.ts';
 
 /**
  * A cluster of etcd as a `Backend`, over the JSON gateway that each member has beside gRPC. Reads are linearizable, which is
@@ -47,6 +45,7 @@ export class EtcdBackend implements Backend {
   readonly capabilities = { progress: false, writable: true, leases: true } as const;
   readonly leases: EtcdLeases;
   readonly #gateway: Gateway;
+  readonly #where: Position;
   readonly #types = {
     keys: new KeySpace<Uint8Array>('bytes'),
     values: new PlainValues<Uint8Array>(DEFAULT_LIMITS.valueBytes),
@@ -54,6 +53,7 @@ export class EtcdBackend implements Backend {
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway;
+    this.#where = new Position(gateway);
     this.leases = new EtcdLeases({
       gateway,
       position: (signal) => this.#position('ask where etcd is', signal),
@@ -61,32 +61,22 @@ export class EtcdBackend implements Backend {
     });
   }
 
-  /** Several ranges are one transaction, so that they are of one revision. */
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
-    const {
-      ranges,
-      revision = 0,
-      minModRevision = 0,
-      limit = 0,
-      keysOnly = false,
-      countOnly = false,
-      signal,
-    } = request;
+    const { ranges, revision = 0, signal } = request;
     const action = 'read from etcd';
-    const selection = { minModRevision, limit, keysOnly, countOnly };
-    const success = ranges.map((range) => ({ request_range: wireSelection(range, revision, selection) }));
-    const answer = await this.#reading(action, revision, signal, () =>
-      this.#gateway.call<WireTxnAnswer>('kv/txn', { success }, { action, signal }),
-    );
-    let count = 0;
-    const kvs: BackendKeyValue[] = [];
-    for (const { response_range } of answer.responses ?? []) {
-      count += integerOf(response_range?.count, 'a count');
-      for (const row of response_range?.kvs ?? []) kvs.push(rowOf(row));
+    const [first] = ranges;
+    if (first === undefined) {
+      const position = await this.#position(action, signal);
+      return { ...position, revision: revision > 0 ? revision : position.revision, count: 0, kvs: [] };
     }
-    const { identity, revision: newest } = positionOf(answer.header);
-    const page = limit > 0 ? kvs.slice(0, limit) : kvs;
-    return { identity, revision: revision > 0 ? revision : newest, count, kvs: page };
+    const call = { action, signal };
+    try {
+      const answer = await readRanges(this.#gateway, request, call);
+      this.#where.mayRead(first.start);
+      return answer;
+    } catch (error) {
+      throw await this.#revisionRefusal(error, { revision, key: first.start }, call);
+    }
   }
 
   status({ signal }: BackendCallOptions): Promise<BackendPosition> {
@@ -102,78 +92,96 @@ export class EtcdBackend implements Backend {
     signal?.throwIfAborted();
     // etcd does not find every key that is written twice; and what is wrong is told with its facts.
     prepareTxn(this.#types, txnOf(request), DEFAULT_LIMITS.txnOperations);
-    let answer: WireTxnAnswer;
+    const isEmpty = request.then.length === 0 && request.else.length === 0;
+    const asked = isEmpty ? { ...request, then: [NOTHING], else: [NOTHING] } : request;
     try {
-      answer = await this.#gateway.call<WireTxnAnswer>('kv/txn', wireTxn(request), { action, signal, isWrite: true });
+      return await this.#gateway.call(
+        'kv/txn',
+        wireTxn(asked),
+        { action, signal, isWrite: true },
+        (answer, position) => {
+          const { succeeded, responses } = outcomeOf(answer, asked);
+          return { ...position, succeeded, responses: isEmpty ? [] : responses };
+        },
+      );
     } catch (error) {
       throw await this.#txnRefusal(error, request, { action, signal });
     }
-    const { succeeded = false, responses } = answer;
-    const branch = succeeded ? request.then : request.else;
-    return { ...positionOf(answer.header), succeeded, responses: responsesOf(responses, branch) };
   }
 
   async compact({ revision, signal }: { readonly revision: Revision } & BackendCallOptions): Promise<void> {
     const action = 'compact etcd';
     checkInteger('the revision', revision, action, 0);
-    await this.#reading(action, revision, signal, () =>
-      this.#gateway.call<object>('kv/compaction', { revision: String(revision) }, { action, signal, isWrite: true }),
-    );
+    const body = { revision: String(revision) };
+    try {
+      await this.#gateway.call('kv/compaction', body, { action, signal, isWrite: true }, () => undefined);
+    } catch (error) {
+      if (!(error instanceof EtcdRefusal && error.is('compacted'))) {
+        throw await this.#revisionRefusal(error, { revision }, { action, signal });
+      }
+      const compactRevision = await this.#compactRevision({ atLeast: revision }, { action, signal });
+      throw new CompactedError(action, { minRevision: compactRevision + 1, compactRevision });
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#gateway.close();
   }
 
-  /** By a read that etcd agrees upon with its cluster: the status of a member is only its own (B2). */
   async #position(action: string, signal: AbortSignal | undefined): Promise<BackendPosition> {
-    const body = wireSelection(ANY_KEY, 0, { countOnly: true });
     try {
-      const { header } = await this.#gateway.call<WireRangeAnswer>('kv/range', body, { action, signal });
-      return positionOf(header);
+      return await this.#where.ask({ action, signal });
     } catch (error) {
       throw explained(error, action);
     }
   }
 
-  /** With the facts that etcd leaves out when it refuses a revision. */
-  async #reading<T>(
-    action: string,
-    revision: Revision,
-    signal: AbortSignal | undefined,
-    call: () => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      throw await this.#revisionRefusal(error, revision, { action, signal });
-    }
-  }
-
-  async #revisionRefusal(error: unknown, revision: Revision, { action, signal }: CallOptions): Promise<unknown> {
+  /** With the facts that etcd leaves out when it refuses a revision. `key` is one that was to be read. */
+  async #revisionRefusal(
+    error: unknown,
+    { revision, key }: { readonly revision: Revision; readonly key?: Uint8Array | undefined },
+    { action, signal }: CallOptions,
+  ): Promise<unknown> {
     if (!(error instanceof EtcdRefusal)) return error;
     if (error.is('compacted')) {
-      const compactRevision = await this.#compactRevision(action, signal);
-      const minRevision = action === 'compact etcd' ? compactRevision + 1 : compactRevision;
-      return new CompactedError(action, { minRevision, compactRevision });
+      const compactRevision = await this.#compactRevision({ atLeast: revision + 1, key }, { action, signal });
+      return new CompactedError(action, { minRevision: compactRevision, compactRevision });
     }
     if (!error.is('future')) return explained(error, action);
     const { revision: currentRevision } = await this.#position(action, signal);
     return new FutureRevisionError(action, { revision, currentRevision });
   }
 
-  /** A watch from the first revision is told where it may start. */
-  async #compactRevision(action: string, signal: AbortSignal | undefined): Promise<Revision> {
-    const create = { create_request: { key: 'AA==', start_revision: '1' } };
-    const stream = this.#gateway.stream<{ readonly compact_revision?: string; readonly canceled?: boolean }>(
+  /**
+   * What was compacted, where a refusal has proven that it is `atLeast` so much. A watch from below is told: etcd ends it. One
+   * from that revision itself or above it would let go on, without a word; so a read there comes first, which is refused if
+   * more was compacted. Who may read neither is told what is certain.
+   */
+  async #compactRevision(
+    { atLeast, key = Uint8Array.of(0) }: { readonly atLeast: Revision; readonly key?: Uint8Array | undefined },
+    { action, signal }: CallOptions,
+  ): Promise<Revision> {
+    const revision = Math.max(1, atLeast);
+    try {
+      const body = wireSelection({ start: key }, revision, { countOnly: true });
+      await this.#gateway.call('kv/range', body, { action, signal }, () => undefined);
+      return atLeast;
+    } catch (error) {
+      // A revision that is still to come is not compacted.
+      if (error instanceof EtcdRefusal && (error.is('denied') || error.is('future'))) return atLeast;
+      if (!(error instanceof EtcdRefusal && error.is('compacted'))) throw explained(error, action);
+    }
+    const create = { create_request: { ...wireRange({ start: key }), start_revision: String(revision) } };
+    const call = { action, signal, isBrief: true };
+    for await (const { isCanceled, compactRevision } of this.#gateway.explainedStream(
       'watch',
       create,
-      { action, signal },
-    );
-    for await (const { compact_revision, canceled } of stream) {
-      if (canceled === true) return integerOf(compact_revision, 'a compact revision');
+      call,
+      watchAnswerOf,
+    )) {
+      if (isCanceled) return Math.max(atLeast, compactRevision);
     }
-    return 0;
+    return atLeast;
   }
 
   async #txnRefusal(
@@ -195,11 +203,13 @@ export class EtcdBackend implements Backend {
       const max = DEFAULT_LIMITS.txnOperations;
       return new LimitExceededError(action, { limit: 'txnOperations', max, actual: operations.length });
     }
-    const revision = operations.reduce(
-      (most, one) => Math.max(most, one.type === 'range' ? (one.revision ?? 0) : 0),
-      0,
-    );
-    return this.#revisionRefusal(error, revision, { action, signal });
+    const ranges = operations.filter((one) => one.type === 'range');
+    const revision = ranges.reduce((most, one) => Math.max(most, one.revision ?? 0), 0);
+    const oldest = ranges
+      .filter((one) => (one.revision ?? 0) > 0)
+      .sort((a, b) => (a.revision ?? 0) - (b.revision ?? 0))[0];
+    const asked = error.is('compacted') ? { revision: oldest?.revision ?? 0, key: oldest?.range.start } : { revision };
+    return this.#revisionRefusal(error, asked, { action, signal });
   }
 
   /** etcd does not say which; by now it may be there. */
@@ -219,10 +229,6 @@ export class EtcdBackend implements Backend {
     }
     return keys[0] ?? new Uint8Array(0);
   }
-}
-
-function positionOf(header: Header | undefined): BackendPosition {
-  return { identity: header?.cluster_id ?? '', revision: integerOf(header?.revision, 'a revision') };
 }
 
 /** What etcd refused, in the words of the contract; everything else is in them already, or is the reason of a signal. */

@@ -17,6 +17,22 @@ export class EtcdRefusal extends Error {
   is(kind: EtcdKind): boolean {
     return this.message.includes(SENTENCES[kind]);
   }
+
+  /**
+   * Whether it proves that nothing was done, and the next member would say the same. All else may have been said of a write
+   * that is committed, or still will be: "request timed out", "leader changed", whatever has no sentence of its own.
+   */
+  get isCertain(): boolean {
+    // The member that applies a write notices a full database only after it; the same words are said before one, too.
+    if (this.is('noSpace')) return false;
+    const isSaid = (Object.keys(SENTENCES) as EtcdKind[]).some((kind) => this.is(kind));
+    return isSaid || (CERTAIN_CODES.has(this.code) && this.message.includes('etcdserver: '));
+  }
+
+  /** What a new token mends. etcd's own client gets one after the same three. */
+  get isAboutToken(): boolean {
+    return TOKEN.some((kind) => this.is(kind));
+  }
 }
 
 export type EtcdKind = keyof typeof SENTENCES;
@@ -31,16 +47,40 @@ const SENTENCES = {
   tooManyOperations: 'too many operations',
   duplicateKey: 'duplicate key given',
   tokenInvalid: 'invalid auth token',
+  tokenOld: 'revision of auth store is old',
+  /** The same before it had a code of its own. */
+  tokenOldUncoded: 'auth: revision in header is old',
   userEmpty: 'user name is empty',
   authFailed: 'authentication failed',
   denied: 'permission denied',
   authNotEnabled: 'authentication is not enabled',
   tooLarge: 'request is too large',
+  /** A member that is behind with applying takes no writes; it has not passed this one on. */
+  tooManyRequests: 'too many requests',
   noSpace: 'database space exceeded',
 } as const;
 
+/** INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, FAILED_PRECONDITION, OUT_OF_RANGE, UNIMPLEMENTED, UNAUTHENTICATED. */
+const CERTAIN_CODES: ReadonlySet<number> = new Set([3, 5, 6, 7, 9, 11, 12, 16]);
+
+const TOKEN: readonly EtcdKind[] = ['tokenInvalid', 'tokenOld', 'tokenOldUncoded', 'userEmpty'];
+
 /** Sentences after which the same member, or any, will not say anything else: somebody has to do something. */
 const PERMANENT: readonly EtcdKind[] = ['authFailed', 'denied', 'userEmpty', 'authNotEnabled', 'tooLarge'];
+
+/** An answer that is not one of etcd's: a proxy's page, half a text, another server's JSON. The message says what is wrong. */
+export class Unreadable extends Error {
+  override readonly name: string = 'Unreadable';
+}
+
+/** What went wrong before the request itself was sent: its cause. */
+export class NotSent extends Error {
+  override readonly name: string = 'NotSent';
+
+  constructor(cause: unknown) {
+    super('not sent', { cause });
+  }
+}
 
 /** Errors of a connection that was never made, by Node, Deno and Bun: nothing was sent. */
 const NOT_SENT =
@@ -48,34 +88,44 @@ const NOT_SENT =
 /** Of those, the ones that trying again does not mend. */
 const BAD_CERTIFICATE = /CERT_|certificate|self.signed/i;
 
-/** Whether a request has certainly not reached anybody. */
+/** Whether a request has certainly not reached anybody. An answer of any kind proves the opposite, whatever it says. */
 export function wasNotSent(error: unknown): boolean {
+  if (error instanceof NotSent) return true;
+  // These are told after it was sent, and may quote what a proxy said of its own connection.
+  if (error instanceof EtcdRefusal || error instanceof Unreadable || error instanceof PlimsollError) return false;
   return NOT_SENT.test(textOf(error));
 }
 
-/** As an error of the contract, with the member that was asked. */
+/** As an error of the contract, with the member that was asked. Of a write `maybeCommitted`, unless the error proves it was not. */
 export function backendError(
   action: string,
   endpoint: string,
   error: unknown,
-  { maybeCommitted = false }: { readonly maybeCommitted?: boolean } = {},
+  { isWrite = false }: { readonly isWrite?: boolean } = {},
 ): Error {
   if (error instanceof PlimsollError) return error;
+  if (error instanceof NotSent) return backendError(action, endpoint, error.cause);
+  const maybeCommitted = isWrite && !wasNotSent(error);
   if (error instanceof EtcdRefusal) {
     const permanent = PERMANENT.some((kind) => error.is(kind));
-    return new BackendError(action, `${endpoint} says: ${error.message}`, { cause: error, permanent });
+    const options = { cause: error, permanent, maybeCommitted: maybeCommitted && !error.isCertain };
+    return new BackendError(action, `${endpoint} says: ${error.message}`, options);
+  }
+  if (error instanceof Unreadable) {
+    const reason = `${endpoint} did not answer as etcd does (${error.message})`;
+    return new BackendError(action, reason, { cause: error, maybeCommitted });
   }
   const text = textOf(error);
   const permanent = BAD_CERTIFICATE.test(text);
   return new BackendError(action, `${endpoint} cannot be reached (${text})`, {
     cause: error,
     permanent,
-    maybeCommitted: maybeCommitted && !wasNotSent(error),
+    maybeCommitted,
   });
 }
 
 /** `fetch` tells what happened in the cause, and in the cause of that. */
-function textOf(error: unknown): string {
+export function textOf(error: unknown): string {
   const parts: string[] = [];
   for (let one: unknown = error, depth = 0; one instanceof Error && depth < 4; one = one.cause, depth++) {
     const { code } = one as { readonly code?: unknown };

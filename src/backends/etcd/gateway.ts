@@ -1,8 +1,13 @@
+import type { BackendPosition } from '../../types/backend.ts';
 import type { Clock } from '../../types/clock.ts';
 import { BackendError, ClosedError } from '../../types/errors.ts';
-import { raceAborted } from '../../types/until-aborted.ts';
+import { onAbort } from '../../types/on-abort.ts';
+import { raceAborted, untilAborted } from '../../types/until-aborted.ts';
+import { answerOf, messagesOf } from './answers.ts';
 import type { Endpoints } from './endpoints.ts';
-import { backendError, EtcdRefusal, wasNotSent } from './errors.ts';
+import { backendError, EtcdRefusal, Unreadable, wasNotSent } from './errors.ts';
+import { Tokens, type User } from './tokens.ts';
+import { positionOf, type WireObject } from './wire.ts';
 
 /** `fetch`, or something like it: with a client certificate for instance. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -13,7 +18,7 @@ export interface GatewayOptions {
   readonly clock: Clock;
   /** For each call, all its tries together. Of a stream, until its first message. */
   readonly timeoutMs: number;
-  readonly user: { readonly name: string; readonly password: string } | undefined;
+  readonly user: User | undefined;
 }
 
 export interface CallOptions {
@@ -21,143 +26,195 @@ export interface CallOptions {
   readonly signal: AbortSignal | undefined;
   /** It changes something, so it is sent a second time only if the first one has reached nobody. */
   readonly isWrite?: boolean;
+  /** Of a stream: it has to end within the deadline, not only to begin. */
+  readonly isBrief?: boolean;
 }
 
-/** Calls of the JSON gateway: failover, deadlines, and a token that is renewed when etcd does not know it any more. */
+/** Where a message of a stream comes from. */
+export interface MessageSource {
+  readonly endpoint: string;
+  readonly isFirst: boolean;
+}
+
+/** One member's try, which has to end when the signal aborts. */
+type Attempt<T> = (endpoint: string, signal: AbortSignal) => Promise<T>;
+
+interface Opened<T> {
+  readonly endpoint: string;
+  readonly first: T;
+  readonly messages: AsyncGenerator<WireObject, void, undefined>;
+  readonly connection: AbortController;
+}
+
+/**
+ * Calls of the JSON gateway: failover, deadlines, tokens.
+ *
+ * ```text
+ *   call ----- a's share -----x-- b's share --x-- c: all that is left --|      a read: the next one is asked in time
+ *   call ----- a: all of it --------------------------------------------|      a write: a may have heard it
+ *                                                                       '- the deadline of the call, tokens and bodies too
+ * ```
+ *
+ * A member has answered when its answer was read to the end and is one of etcd's. One that has not, for whatever reason but the
+ * caller's own, is asked last for a while (`Endpoints`): so a write fails at most once at a member that is unwell.
+ */
 export class Gateway {
   readonly #options: GatewayOptions;
+  readonly #tokens: Tokens;
   readonly #lifetime = new AbortController();
-  #token: string | undefined;
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-  }
-
-  /** One request, one answer. Throws {@link EtcdRefusal} for what etcd refuses, `BackendError`, and the signal's reason. */
-  async call<T>(path: string, body: object, call: CallOptions): Promise<T> {
-    const { response, endpoint } = await this.#within(call, (deadline) => this.#ask(path, body, call, deadline));
-    try {
-      return (await this.#within(call, () => response.json())) as T;
-    } catch (error) {
-      call.signal?.throwIfAborted();
-      // What was done is done, and what came of it nobody can read.
-      throw backendError(call.action, endpoint, error, { maybeCommitted: call.isWrite === true });
-    }
+    this.#tokens = new Tokens(options.user, async (endpoint, user, signal) =>
+      answerOf(await this.#send(endpoint, 'auth/authenticate', user, undefined, signal), endpoint, signal),
+    );
   }
 
   /**
-   * Messages of a stream, as they come. The first one has to come within the deadline; then it takes its time. Ends with the
-   * signal's reason, or with what broke it.
+   * One request, one answer, which `read` makes something of: it throws {@link Unreadable} for what cannot be one. Throws
+   * {@link EtcdRefusal} for what etcd refuses and has certainly not done, else `BackendError` or the signal's reason.
    */
-  async *stream<T>(path: string, body: object, call: CallOptions): AsyncGenerator<T, void, undefined> {
-    const { signal } = call;
-    const ending = new AbortController();
-    const end = () => ending.abort(signal?.aborted === true ? signal.reason : this.#lifetime.signal.reason);
-    for (const one of [signal, this.#lifetime.signal]) one?.addEventListener('abort', end, { once: true });
+  call<T>(
+    path: string,
+    body: object,
+    call: CallOptions,
+    read: (answer: WireObject, position: BackendPosition) => T,
+  ): Promise<T> {
+    return this.#ask(call, (endpoint, signal) =>
+      this.#tokens.use(endpoint, signal, async (token) => {
+        const response = await this.#send(endpoint, path, body, token, signal);
+        const answer = await answerOf(response, endpoint, signal);
+        return read(answer, positionOf(answer));
+      }),
+    );
+  }
+
+  /**
+   * Messages of a stream, as they come. The first one has to come within the deadline; then it takes its time. Throws as `call`
+   * does; a refusal may also come later.
+   */
+  async *stream<T>(
+    path: string,
+    body: object,
+    call: CallOptions,
+    read: (message: WireObject, source: MessageSource) => T,
+  ): AsyncGenerator<T, void, undefined> {
+    const { action, signal, isBrief = false } = call;
+    const { clock, timeoutMs, endpoints } = this.#options;
+    const late = new AbortController();
+    const cancel = isBrief ? clock.after(timeoutMs, () => late.abort(tooLate(action, timeoutMs))) : () => {};
+    const ends = [signal, this.#lifetime.signal, late.signal].filter((one) => one !== undefined);
     try {
-      const asked = { ...call, signal: ending.signal };
-      const { response, endpoint } = await this.#within(asked, (late) => {
-        late.addEventListener('abort', () => ending.abort(late.reason), { once: true });
-        return this.#ask(path, body, asked, ending.signal);
-      });
-      if (response.body === null) throw new BackendError(call.action, `${endpoint} answered a stream without a body`);
-      yield* this.#messages<T>(response.body, endpoint, { ...call, signal: ending.signal });
+      const { endpoint, first, messages, connection } = await this.#ask(call, (member, attempt) =>
+        this.#tokens.use(member, attempt, (token) => this.#open(member, { path, body, token, read }, attempt)),
+      );
+      const unlisten = ends.map((one) => onAbort(one, (reason) => connection.abort(reason)));
+      try {
+        yield first;
+        for await (const message of messages) yield read(message, { endpoint, isFirst: false });
+      } catch (error) {
+        for (const one of ends) one.throwIfAborted();
+        if (error instanceof EtcdRefusal && error.isCertain) throw error;
+        endpoints.failed(endpoint);
+        throw backendError(action, endpoint, error);
+      } finally {
+        for (const off of unlisten) off();
+        connection.abort(new ClosedError(action));
+        // Lets go of the body where it waits for the next one to be asked for.
+        void Promise.allSettled([messages.return()]);
+      }
     } finally {
-      for (const one of [signal, this.#lifetime.signal]) one?.removeEventListener('abort', end);
-      ending.abort(new ClosedError(call.action));
+      cancel();
     }
   }
 
   /** The same for who has nothing to make of a refusal: it is a `BackendError`. */
-  async *explainedStream<T>(path: string, body: object, call: CallOptions): AsyncGenerator<T, void, undefined> {
+  async *explainedStream<T>(
+    path: string,
+    body: object,
+    call: CallOptions,
+    read: (message: WireObject, source: MessageSource) => T,
+  ): AsyncGenerator<T, void, undefined> {
     try {
-      yield* this.stream<T>(path, body, call);
+      yield* this.stream<T>(path, body, call, read);
     } catch (error) {
       throw error instanceof EtcdRefusal ? backendError(call.action, error.endpoint, error) : error;
     }
   }
 
+  /** What is under way ends with `ClosedError`, and so does what comes later. */
   close(): void {
     this.#lifetime.abort(new ClosedError('use an etcd backend'));
   }
 
-  async *#messages<T>(
-    body: ReadableStream<Uint8Array>,
-    endpoint: string,
-    { action, signal }: CallOptions,
-  ): AsyncGenerator<T, void, undefined> {
-    const reader = body.getReader();
-    const decoder = new TextDecoder();
-    let rest = '';
-    try {
-      for (;;) {
-        const { value, done } = await raceAborted(reader.read(), [signal]).catch((error: unknown) => {
-          signal?.throwIfAborted();
-          throw backendError(action, endpoint, error);
-        });
-        if (done) break;
-        const lines = (rest + decoder.decode(value, { stream: true })).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) if (line.trim() !== '') yield messageOf<T>(line, endpoint, action);
-      }
-      if (rest.trim() !== '') throw new BackendError(action, `${endpoint} ended a stream in the middle of a message`);
-    } finally {
-      // What is left of it nobody reads; how that ends, too.
-      void Promise.allSettled([reader.cancel()]);
-    }
-  }
-
   /** Asks one member after the other, as long as it makes sense to ask the next. */
-  async #ask(
-    path: string,
-    body: object,
-    { action, isWrite = false }: CallOptions,
-    signal: AbortSignal,
-  ): Promise<{ readonly response: Response; readonly endpoint: string }> {
-    const { endpoints } = this.#options;
+  async #ask<T>({ action, signal, isWrite = false }: CallOptions, attempt: Attempt<T>): Promise<T> {
+    const { endpoints, clock, timeoutMs } = this.#options;
+    const dueAt = clock.now() + timeoutMs;
     const order = endpoints.inOrder();
     let last: unknown;
-    for (const endpoint of order) {
+    for (const [index, endpoint] of order.entries()) {
+      const members = order.length - index;
+      const leftMs = dueAt - clock.now();
+      const share = new AbortController();
+      const late = tooLate(action, timeoutMs, { endpoint, isWrite, cause: last });
+      const cancel = clock.after(isWrite ? leftMs : leftMs / members, () => share.abort(late));
       try {
-        const response = await this.#post(endpoint, path, body, action, signal);
+        const answer = await untilAborted(
+          (ending) => attempt(endpoint, ending),
+          [signal, this.#lifetime.signal, share.signal],
+        );
         endpoints.answered(endpoint);
-        return { response, endpoint };
+        return answer;
       } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof EtcdRefusal && !isUnavailable(error)) throw error;
+        // Whoever asked has left: that says nothing about the member.
+        signal?.throwIfAborted();
+        this.#lifetime.signal.throwIfAborted();
+        if (error instanceof EtcdRefusal && error.isCertain) {
+          endpoints.answered(endpoint);
+          throw error;
+        }
         endpoints.failed(endpoint);
-        last = backendError(action, endpoint, error, { maybeCommitted: isWrite });
+        last = backendError(action, endpoint, error, { isWrite });
         const isSafe = !isWrite || wasNotSent(error);
         if (!isSafe) throw last;
+      } finally {
+        cancel();
       }
     }
     throw last;
   }
 
-  /** Once more with a new token, if etcd does not know the one there is. */
-  async #post(endpoint: string, path: string, body: object, action: string, signal: AbortSignal): Promise<Response> {
-    const { user } = this.#options;
-    if (user === undefined) return this.#send(endpoint, path, body, undefined, signal);
-    this.#token ??= await this.#authenticate(endpoint, user, action, signal);
-    try {
-      return await this.#send(endpoint, path, body, this.#token, signal);
-    } catch (error) {
-      if (!(error instanceof EtcdRefusal && error.is('tokenInvalid'))) throw error;
-      this.#token = await this.#authenticate(endpoint, user, action, signal);
-      return this.#send(endpoint, path, body, this.#token, signal);
-    }
-  }
-
-  async #authenticate(
+  /** A stream counts as opened when its first message is there: headers alone are a proxy's, too. */
+  async #open<T>(
     endpoint: string,
-    user: { readonly name: string; readonly password: string },
-    action: string,
+    {
+      path,
+      body,
+      token,
+      read,
+    }: {
+      readonly path: string;
+      readonly body: object;
+      readonly token: string | undefined;
+      readonly read: (message: WireObject, source: MessageSource) => T;
+    },
     signal: AbortSignal,
-  ): Promise<string> {
-    const response = await this.#send(endpoint, 'auth/authenticate', user, undefined, signal);
-    const { token } = (await response.json()) as { readonly token?: unknown };
-    if (typeof token !== 'string') throw new BackendError(action, `${endpoint} gave no token for ${user.name}`);
-    return token;
+  ): Promise<Opened<T>> {
+    const connection = new AbortController();
+    onAbort(signal, (reason) => connection.abort(reason));
+    let messages: Opened<T>['messages'] | undefined;
+    try {
+      const response = await this.#send(endpoint, path, body, token, connection.signal);
+      messages = messagesOf(response, endpoint, connection.signal);
+      const { value, done } = await messages.next();
+      if (done === true) throw new Unreadable('a stream that ended before its first message');
+      return { endpoint, first: read(value, { endpoint, isFirst: true }), messages, connection };
+    } catch (error) {
+      connection.abort(error);
+      void Promise.allSettled([messages?.return()]);
+      throw error;
+    }
   }
 
   async #send(
@@ -169,66 +226,27 @@ export class Gateway {
   ): Promise<Response> {
     const headers: Record<string, string> = { 'content-type': 'application/json' };
     if (token !== undefined) headers.authorization = token;
-    const response = await this.#options.fetch(`${endpoint}/v3/${path}`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-      signal,
-    });
-    if (response.ok) return response;
-    throw refusalOf(endpoint, await response.text(), response.status);
-  }
-
-  /** With the deadline of a call, its signal, and the backend's own end. */
-  async #within<T>(
-    { action, signal, isWrite = false }: CallOptions,
-    run: (deadline: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const { clock, timeoutMs } = this.#options;
-    signal?.throwIfAborted();
-    const deadline = new AbortController();
-    const late = new BackendError(action, `etcd has not answered within ${timeoutMs} ms`, { maybeCommitted: isWrite });
-    const cancel = clock.after(timeoutMs, () => deadline.abort(late));
-    const onAbort = () => deadline.abort(signal?.reason);
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const init = { method: 'POST', headers, body: JSON.stringify(body), signal };
+    signal.throwIfAborted();
+    const sent = this.#options.fetch(`${endpoint}/v3/${path}`, init);
     try {
-      return await raceAborted(run(deadline.signal), [deadline.signal, this.#lifetime.signal]);
-    } finally {
-      cancel();
-      signal?.removeEventListener('abort', onAbort);
+      return await raceAborted(sent, [signal]);
+    } catch (error) {
+      // A `fetch` that does not listen to its signal may still bring a body, which nobody would read.
+      void Promise.allSettled([sent.then(({ body: late }) => late?.cancel())]);
+      throw error;
     }
   }
 }
 
-/** A member that cannot serve now, where another one may: gRPC's UNAVAILABLE, and answers of proxies. */
-function isUnavailable({ code, message }: EtcdRefusal): boolean {
-  return code === 14 || /no leader|not capable|unhealthy|502|503|504/.test(message);
-}
-
-function refusalOf(endpoint: string, text: string, status: number): EtcdRefusal {
-  const told = parsed(text) as { readonly error?: unknown; readonly message?: unknown; readonly code?: unknown };
-  const message = [told?.message, told?.error].find((one) => typeof one === 'string');
-  return new EtcdRefusal(endpoint, message ?? `status ${status}: ${text.slice(0, 200)}`, Number(told?.code ?? 0));
-}
-
-function messageOf<T>(line: string, endpoint: string, action: string): T {
-  const message = parsed(line) as {
-    readonly result?: T;
-    readonly error?: { readonly message?: string; readonly code?: number };
-  };
-  if (message?.result !== undefined) return message.result;
-  if (message?.error !== undefined) {
-    throw new EtcdRefusal(endpoint, message.error.message ?? line.slice(0, 200), message.error.code ?? 0);
-  }
-  throw new BackendError(action, `${endpoint} sent what is no message: ${line.slice(0, 200)}`);
-}
-
-/** `undefined` for what is no JSON: a proxy's page, or half a line. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
+function tooLate(
+  action: string,
+  timeoutMs: number,
+  { endpoint, isWrite = false, cause }: { endpoint?: string; isWrite?: boolean; cause?: unknown } = {},
+): BackendError {
+  const member = endpoint === undefined ? '' : `, ${endpoint} was asked last`;
+  return new BackendError(action, `etcd has not answered within ${timeoutMs} ms${member}`, {
+    maybeCommitted: isWrite,
+    cause,
+  });
 }

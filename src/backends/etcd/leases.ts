@@ -4,25 +4,14 @@ import { BackendError, LeaseExistsError, LeaseNotFoundError } from '../../types/
 import type { LeaseId } from '../../types/lease.ts';
 import { checkLeaseId, compareLeaseIds } from '../../types/lease-id.ts';
 import { checkTtl } from '../../types/lease-ttl.ts';
-import { type EtcdKind, EtcdRefusal } from './errors.ts';
+import { type EtcdKind, EtcdRefusal, Unreadable } from './errors.ts';
 import type { CallOptions, Gateway } from './gateway.ts';
-import { fromBase64, integerOf } from './wire.ts';
-
-interface WireLeaseAnswer {
-  readonly ID?: string;
-  readonly TTL?: string;
-  readonly grantedTTL?: string;
-  readonly keys?: readonly string[];
-}
-
-interface WireLeasesAnswer {
-  readonly leases?: readonly { readonly ID: string }[];
-}
+import { fromBase64, idOf, integerOf, listOf, objectOf, positionOf, positiveOf, type WireObject } from './wire.ts';
 
 /** What the backend does for its leases. */
 export interface LeaseChannel {
   readonly gateway: Gateway;
-  /** Where the cluster is: an answer about a lease does not say so on its own. */
+  /** Where the cluster is: what a member says of a lease on its own may be from before what others have acknowledged. */
   readonly position: (signal: AbortSignal | undefined) => Promise<BackendPosition>;
   /** What etcd refused, in the errors of the contract. */
   readonly explain: (error: unknown, action: string) => unknown;
@@ -41,22 +30,25 @@ export class EtcdLeases implements BackendLeases {
     checkTtl(ttlMs, action);
     if (id !== undefined) checkLeaseId(id, action);
     const body = { TTL: String(Math.ceil(ttlMs / 1000)), ID: id ?? '0' };
-    const answer = await this.#call('lease/grant', body, { action, signal, isWrite: true }, id, 'leaseExists');
-    const granted = integerOf(answer.TTL, 'a TTL') * 1000;
-    return { ...(await this.#channel.position(signal)), id: answer.ID ?? id ?? '0', ttlMs: granted };
+    const call = { action, signal, isWrite: true };
+    // It went through the log, so its own header says where: to ask once more could only fail after it was done.
+    return this.#call('lease/grant', body, call, { id, refusal: 'leaseExists' }, (answer, position) => {
+      const granted = leaseOf(answer, id);
+      return { ...position, id: granted, ttlMs: positiveOf(answer.TTL, 'a TTL') * 1000 };
+    });
   }
 
   /** One message of etcd's stream of renewals; a TTL of 0 is its way to say that there is no such lease. */
   async keepAlive({ id, signal }: Parameters<BackendLeases['keepAlive']>[0]): ReturnType<BackendLeases['keepAlive']> {
     const action = 'renew a lease';
     checkLeaseId(id, action);
+    const read = (answer: WireObject) => {
+      positionOf(answer);
+      leaseOf(answer, id);
+      return integerOf(answer.TTL, 'a TTL') * 1000;
+    };
     const call: CallOptions = { action, signal };
-    for await (const answer of this.#channel.gateway.explainedStream<WireLeaseAnswer>(
-      'lease/keepalive',
-      { ID: id },
-      call,
-    )) {
-      const ttlMs = integerOf(answer.TTL, 'a TTL') * 1000;
+    for await (const ttlMs of this.#channel.gateway.explainedStream('lease/keepalive', { ID: id }, call, read)) {
       if (ttlMs <= 0) throw new LeaseNotFoundError(action, id);
       return { ...(await this.#channel.position(signal)), id, ttlMs };
     }
@@ -69,40 +61,52 @@ export class EtcdLeases implements BackendLeases {
     checkLeaseId(id, action);
     const { status } = await this.timeToLive(signal === undefined ? { id, keys: true } : { id, keys: true, signal });
     if (status === undefined) throw new LeaseNotFoundError(action, id);
-    await this.#call('lease/revoke', { ID: id }, { action, signal, isWrite: true }, id, 'leaseNotFound');
-    return { ...(await this.#channel.position(signal)), deleted: status.keys?.length ?? 0 };
+    const call = { action, signal, isWrite: true };
+    const { identity, revision } = await this.#call(
+      'lease/revoke',
+      { ID: id },
+      call,
+      { id },
+      (_, position) => position,
+    );
+    return { identity, revision, deleted: status.keys?.length ?? 0 };
   }
 
   async timeToLive(request: Parameters<BackendLeases['timeToLive']>[0]): ReturnType<BackendLeases['timeToLive']> {
     const { id, keys = false, signal } = request;
     const action = 'read the time to live of a lease';
     checkLeaseId(id, action);
-    const answer = await this.#call('lease/timetolive', { ID: id, keys }, { action, signal }, id, 'leaseNotFound');
+    const told = await this.#call('lease/timetolive', { ID: id, keys }, { action, signal }, { id }, (answer) => {
+      leaseOf(answer, id);
+      return {
+        granted: integerOf(answer.grantedTTL, 'a TTL'),
+        left: integerOf(answer.TTL, 'a TTL'),
+        keys: listOf(answer.keys, 'the keys').map(fromBase64),
+      };
+    });
     const position = await this.#channel.position(signal);
-    const granted = integerOf(answer.grantedTTL, 'a TTL');
-    if (granted <= 0) return { ...position, status: undefined };
-    const remainingMs = Math.max(1, integerOf(answer.TTL, 'a TTL') * 1000);
-    const status = { id, grantedTtlMs: granted * 1000, remainingMs };
-    if (!keys) return { ...position, status };
-    return { ...position, status: { ...status, keys: (answer.keys ?? []).map(fromBase64).sort(compareBytes) } };
+    if (told.granted <= 0) return { ...position, status: undefined };
+    const status = { id, grantedTtlMs: told.granted * 1000, remainingMs: Math.max(1, told.left * 1000) };
+    return { ...position, status: keys ? { ...status, keys: told.keys.sort(compareBytes) } : status };
   }
 
   async list({ signal }: BackendCallOptions): ReturnType<BackendLeases['list']> {
     const action = 'list the leases';
-    const { leases = [] } = await this.#call<WireLeasesAnswer>('lease/leases', {}, { action, signal }, undefined);
-    const ids = leases.map(({ ID }) => ID).sort(compareLeaseIds);
-    return { ...(await this.#channel.position(signal)), leases: ids };
+    const ids = await this.#call('lease/leases', {}, { action, signal }, {}, ({ leases }) =>
+      listOf(leases, 'the leases').map((one) => leaseOf(objectOf(one, 'a lease'))),
+    );
+    return { ...(await this.#channel.position(signal)), leases: ids.sort(compareLeaseIds) };
   }
 
-  async #call<T = WireLeaseAnswer>(
+  async #call<T>(
     path: string,
     body: object,
     call: CallOptions,
-    id: LeaseId | undefined,
-    refusal: EtcdKind = 'leaseNotFound',
+    { id, refusal = 'leaseNotFound' }: { readonly id?: LeaseId | undefined; readonly refusal?: EtcdKind },
+    read: (answer: WireObject, position: BackendPosition) => T,
   ): Promise<T> {
     try {
-      return await this.#channel.gateway.call<T>(path, body, call);
+      return await this.#channel.gateway.call(path, body, call, read);
     } catch (error) {
       if (!(error instanceof EtcdRefusal && error.is(refusal)) || id === undefined) {
         throw this.#channel.explain(error, call.action);
@@ -110,4 +114,12 @@ export class EtcdLeases implements BackendLeases {
       throw refusal === 'leaseExists' ? new LeaseExistsError(call.action, id) : new LeaseNotFoundError(call.action, id);
     }
   }
+}
+
+/** Which lease an answer is about. Where one was asked about it has to be that one: without a TTL it would be gone. */
+function leaseOf(answer: WireObject, asked?: LeaseId): LeaseId {
+  const id = idOf(answer.ID, 'the id of a lease');
+  if (id === '0') throw new Unreadable('a lease without an id');
+  if (asked !== undefined && compareLeaseIds(id, asked) !== 0) throw new Unreadable(`lease ${id} instead of ${asked}`);
+  return id;
 }

@@ -9,16 +9,17 @@ import type {
 } from '../../types/backend.ts';
 import { BackendError, CompactedError } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
-import type { CallOptions, Gateway } from './gateway.ts';
-import { fromBase64, integerOf, rowOf, type WireRow, wireRange } from './wire.ts';
+import { EtcdRefusal, Unreadable } from './errors.ts';
+import type { CallOptions, Gateway, MessageSource } from './gateway.ts';
+import { flagOf, integerOf, keyOf, listOf, objectOf, positiveOf, rowOf, type WireObject, wireRange } from './wire.ts';
 
-interface WireWatchAnswer {
-  readonly created?: boolean;
-  readonly canceled?: boolean;
-  readonly cancel_reason?: string;
-  readonly compact_revision?: string;
-  readonly fragment?: boolean;
-  readonly events?: readonly { readonly type?: string; readonly kv?: WireRow }[];
+/** One message, read. */
+interface WatchAnswer {
+  readonly isCanceled: boolean;
+  readonly compactRevision: Revision;
+  /** More of the same revision follows. */
+  readonly isFragment: boolean;
+  readonly events: readonly BackendEvent[];
 }
 
 const ACTION = 'watch etcd';
@@ -64,14 +65,14 @@ export class EtcdStream implements BackendWatchStream {
     const call: CallOptions = { action: ACTION, signal };
     let isOpen = false;
     let pending: BackendEvent[] = [];
-    for await (const answer of this.#gateway.explainedStream<WireWatchAnswer>('watch', body, call)) {
+    for await (const answer of this.#gateway.explainedStream('watch', body, call, watchAnswerOf)) {
       if (!isOpen) {
         isOpen = true;
         yield { type: 'open', ...(await this.#position(signal)) };
       }
-      if (answer.canceled === true) throw endOf(answer, fromRevision);
-      for (const event of answer.events ?? []) pending.push(eventOf(event));
-      if (answer.fragment === true) continue;
+      if (answer.isCanceled) throw endOf(answer, fromRevision);
+      for (const event of answer.events) pending.push(event);
+      if (answer.isFragment) continue;
       yield* changesOf(pending, ranges, fromRevision);
       pending = [];
     }
@@ -95,14 +96,31 @@ function coverOf(ranges: readonly ByteRange[]): ByteRange {
   return { start: start ?? EMPTY, end: end ?? EMPTY };
 }
 
-function eventOf({ type, kv }: { readonly type?: string; readonly kv?: WireRow }): BackendEvent {
-  if (kv === undefined) throw new BackendError(ACTION, 'an event has no key');
-  if (type === undefined || type === 'PUT') return { type: 'put', kv: rowOf(kv) };
+/** A watch that is refused is one that is canceled, with the refusal as its reason: a token that is too old, for instance. */
+export function watchAnswerOf(answer: WireObject, { endpoint, isFirst }: MessageSource): WatchAnswer {
+  const { cancel_reason: reason } = answer;
+  const isCanceled = flagOf(answer.canceled, 'whether the watch has ended');
+  const compactRevision = integerOf(answer.compact_revision, 'a compact revision');
+  if (isCanceled && compactRevision === 0 && typeof reason === 'string' && reason !== '') {
+    throw new EtcdRefusal(endpoint, reason, 0);
+  }
+  if (isFirst && !isCanceled && !flagOf(answer.created, 'whether there is a watch')) {
+    throw new Unreadable('a watch that was not created');
+  }
   return {
-    type: 'delete',
-    key: fromBase64(kv.key ?? ''),
-    modRevision: integerOf(kv.mod_revision, 'a mod revision'),
+    isCanceled,
+    compactRevision,
+    isFragment: flagOf(answer.fragment, 'whether it is a fragment'),
+    events: listOf(answer.events, 'the events').map(eventOf),
   };
+}
+
+function eventOf(value: unknown): BackendEvent {
+  const { type, kv } = objectOf(value, 'an event');
+  if (type === undefined || type === 'PUT') return { type: 'put', kv: rowOf(kv) };
+  if (type !== 'DELETE') throw new Unreadable(`an event of type ${JSON.stringify(type)}`);
+  const row = objectOf(kv, 'what was deleted');
+  return { type: 'delete', key: keyOf(row), modRevision: positiveOf(row.mod_revision, 'a mod revision') };
 }
 
 /** One item a revision, with what lies in the ranges. */
@@ -127,11 +145,9 @@ function revisionOf(event: BackendEvent): Revision {
   return event.type === 'put' ? event.kv.modRevision : event.modRevision;
 }
 
-function endOf({ compact_revision, cancel_reason }: WireWatchAnswer, fromRevision: Revision): Error {
-  const compactRevision = integerOf(compact_revision, 'a compact revision');
+function endOf({ compactRevision }: WatchAnswer, fromRevision: Revision): Error {
   if (compactRevision >= fromRevision) {
     return new CompactedError(ACTION, { minRevision: compactRevision + 1, compactRevision });
   }
-  const permanent = /permission denied/.test(cancel_reason ?? '');
-  return new BackendError(ACTION, `etcd ended the watch: ${cancel_reason || 'without a reason'}`, { permanent });
+  return new BackendError(ACTION, 'etcd ended the watch without a reason');
 }

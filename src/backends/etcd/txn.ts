@@ -5,31 +5,21 @@ import type {
   BackendTxnRequest,
   ByteRange,
 } from '../../types/backend.ts';
-import { BackendError } from '../../types/errors.ts';
 import type { RangeSelection } from '../../types/requests.ts';
-import { type Header, integerOf, rowOf, toBase64, type WireRange, type WireRow, wireRange } from './wire.ts';
+import { Unreadable } from './errors.ts';
+import {
+  flagOf,
+  integerOf,
+  listOf,
+  objectOf,
+  rowOf,
+  toBase64,
+  type WireObject,
+  type WireRange,
+  wireRange,
+} from './wire.ts';
 
 /** Transactions in etcd's words, and its answers in those of the contract. */
-
-export interface WireRangeAnswer {
-  readonly header?: Header;
-  readonly kvs?: readonly WireRow[];
-  readonly count?: string;
-  readonly more?: boolean;
-}
-
-export interface WireTxnAnswer {
-  readonly header?: Header;
-  readonly succeeded?: boolean;
-  readonly responses?: readonly WireResponse[];
-}
-
-export interface WireResponse {
-  readonly response_put?: { readonly prev_kv?: WireRow };
-  readonly response_range?: WireRangeAnswer;
-  readonly response_delete_range?: { readonly deleted?: string; readonly prev_kvs?: readonly WireRow[] };
-  readonly response_txn?: WireTxnAnswer;
-}
 
 const RESULTS = { '=': 'EQUAL', '!=': 'NOT_EQUAL', '<': 'LESS', '>': 'GREATER' } as const;
 const VALUE_FIELDS = {
@@ -111,39 +101,45 @@ function bound(name: string, revision: number): object {
   return revision > 0 ? { [name]: String(revision) } : {};
 }
 
-export function responsesOf(
-  answers: readonly WireResponse[] | undefined,
-  operations: readonly BackendOperation[],
-): BackendOperationResponse[] {
-  if ((answers?.length ?? 0) !== operations.length) {
-    const told = `${answers?.length ?? 0} responses to ${operations.length} operations`;
-    throw new BackendError('read what etcd answered', told, { maybeCommitted: true });
+/** What came of the branch that ran. */
+export function outcomeOf(
+  answer: WireObject,
+  { then, else: otherwise }: Pick<BackendTxnRequest, 'then' | 'else'>,
+): { readonly succeeded: boolean; readonly responses: readonly BackendOperationResponse[] } {
+  const succeeded = flagOf(answer.succeeded, 'the outcome of the compares');
+  const operations = succeeded ? then : otherwise;
+  const answers = listOf(answer.responses, 'the responses');
+  if (answers.length !== operations.length) {
+    throw new Unreadable(`${answers.length} responses to ${operations.length} operations`);
   }
-  return operations.map((operation, index) => responseOf(answers?.[index] ?? {}, operation));
+  const responses = operations.map((operation, index) => responseOf(objectOf(answers[index], 'a response'), operation));
+  return { succeeded, responses };
 }
 
-function responseOf(answer: WireResponse, operation: BackendOperation): BackendOperationResponse {
+function responseOf(answer: WireObject, operation: BackendOperation): BackendOperationResponse {
   switch (operation.type) {
     case 'put': {
-      const prevKv = answer.response_put?.prev_kv;
-      return operation.prevKv === true && prevKv !== undefined
-        ? { type: 'put', prevKv: rowOf(prevKv) }
+      const { prev_kv } = objectOf(answer.response_put, 'the response to a put');
+      return operation.prevKv === true && prev_kv !== undefined
+        ? { type: 'put', prevKv: rowOf(prev_kv) }
         : { type: 'put' };
     }
     case 'delete': {
-      const { deleted, prev_kvs = [] } = answer.response_delete_range ?? {};
+      const { deleted, prev_kvs } = objectOf(answer.response_delete_range, 'the response to a delete');
       const count = integerOf(deleted, 'a number of keys');
       if (operation.prevKv !== true) return { type: 'delete', deleted: count };
-      return { type: 'delete', deleted: count, prevKvs: prev_kvs.map(rowOf) };
+      return { type: 'delete', deleted: count, prevKvs: listOf(prev_kvs, 'the rows').map(rowOf) };
     }
     case 'range': {
-      const { count, kvs = [], more = false } = answer.response_range ?? {};
-      return { type: 'range', count: integerOf(count, 'a count'), kvs: kvs.map(rowOf), more };
+      const { count, kvs, more } = objectOf(answer.response_range, 'the response to a range');
+      return {
+        type: 'range',
+        count: integerOf(count, 'a count'),
+        kvs: listOf(kvs, 'the rows').map(rowOf),
+        more: flagOf(more, 'whether there is more'),
+      };
     }
-    case 'txn': {
-      const { succeeded = false, responses } = answer.response_txn ?? {};
-      const branch = succeeded ? operation.then : operation.else;
-      return { type: 'txn', succeeded, responses: responsesOf(responses, branch) };
-    }
+    case 'txn':
+      return { type: 'txn', ...outcomeOf(objectOf(answer.response_txn, 'the response to a transaction'), operation) };
   }
 }

@@ -67,9 +67,9 @@ export class SqliteBackend implements Backend {
       clock,
       random,
       busyTimeoutMs,
-      onCommit: (deadlineMs) => {
+      onCommit: (expiryMs) => {
         this.#changes.notify();
-        this.#expireAt(deadlineMs);
+        this.#expireAt(expiryMs);
       },
     });
     this.#changes = new Changes(clock, driver.isShared ? pollMs : 0, () => this.#file.hasNews());
@@ -80,11 +80,11 @@ export class SqliteBackend implements Backend {
   async open(identity: string): Promise<void> {
     const action = 'open an SQLite backend';
     await this.#file.prepare(action, () => prepareSchema(this.#file.driver, identity));
-    const { cleaned, compacted, deadlineMs } = await this.#file.read(action, undefined, (state) => ({
+    const { cleaned, compacted, expiryMs } = await this.#file.read(action, undefined, (state) => ({
       ...state,
-      deadlineMs: this.#file.tables.nextLease()?.deadlineMs,
+      expiryMs: this.#file.expiryMs(),
     }));
-    this.#expireAt(deadlineMs);
+    this.#expireAt(expiryMs);
     if (cleaned < compacted) this.#cleanIn(CLEAN_PAUSE_MS);
   }
 
@@ -169,11 +169,11 @@ export class SqliteBackend implements Backend {
   }
 
   /** Expires what is due when it is, for those who watch. Everybody else does so when they come. */
-  #expireAt(deadlineMs: number | undefined): void {
+  #expireAt(expiryMs: number | undefined): void {
     this.#cancelExpiry?.();
     this.#cancelExpiry = undefined;
-    if (deadlineMs === undefined || this.#isClosed) return;
-    const delayMs = Math.max(1, Math.ceil(deadlineMs - this.#clock.wallTime()));
+    if (expiryMs === undefined || this.#isClosed) return;
+    const delayMs = Math.max(1, Math.ceil(expiryMs - this.#clock.wallTime()));
     this.#cancelExpiry = this.#clock.after(delayMs, () => {
       // A write expires what is due, and arms the timer again.
       this.#file

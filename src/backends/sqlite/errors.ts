@@ -2,7 +2,7 @@ import { BackendError, PlimsollError } from '../../types/errors.ts';
 import type { SqliteDriver } from '../../types/sqlite-driver.ts';
 
 /** What SQLite says, in the words of each driver, as one of these; `undefined` for what none of them is. */
-export type SqliteFailure = 'busy' | 'full' | 'readonly' | 'corrupt' | 'foreign' | 'open' | 'io' | 'replaced';
+export type SqliteFailure = 'busy' | 'full' | 'readonly' | 'corrupt' | 'foreign' | 'open' | 'io' | 'replaced' | 'torn';
 
 /** Primary result codes of SQLite (https://www.sqlite.org/rescode.html); extended ones have them in their lowest byte. */
 const BY_NUMBER: Readonly<Record<number, SqliteFailure>> = {
@@ -35,17 +35,24 @@ const REASONS: Readonly<Record<SqliteFailure, string>> = {
   open: 'cannot be opened',
   io: 'cannot be read or written: the disk reports an error',
   replaced: 'is another file than the one that was opened',
+  torn: 'was left by a process in the middle of a commit',
 };
 
 /** What trying again does not change: somebody has to do something about the file. */
-const PERMANENT: ReadonlySet<SqliteFailure> = new Set(['readonly', 'corrupt', 'foreign', 'open', 'replaced']);
+const PERMANENT: ReadonlySet<SqliteFailure> = new Set(['readonly', 'corrupt', 'foreign', 'open', 'replaced', 'torn']);
 
 export class FileReplacedError extends Error {
   override readonly name: string = 'FileReplacedError';
 }
 
+/** A transaction that was not completed is in the file, and has to be rolled back before anybody reads. */
+export class TornFileError extends Error {
+  override readonly name: string = 'TornFileError';
+}
+
 export function failureOf(error: unknown): SqliteFailure | undefined {
   if (error instanceof FileReplacedError) return 'replaced';
+  if (error instanceof TornFileError) return 'torn';
   if (typeof error !== 'object' || error === null) return undefined;
   const { errcode, errno, code, message } = error as Readonly<Record<string, unknown>>;
   for (const number of [errcode, errno]) {

@@ -1,24 +1,26 @@
 import type { Clock } from '../../types/clock.ts';
-import { ClosedError, LimitExceededError, PlimsollError } from '../../types/errors.ts';
+import { BackendError, ClosedError, LimitExceededError, PlimsollError } from '../../types/errors.ts';
 import type { Random } from '../../types/random.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { SqliteDriver } from '../../types/sqlite-driver.ts';
-import { backendError, failureOf } from './errors.ts';
+import { backendError, failureOf, type SqliteFailure } from './errors.ts';
 import { type SqliteState, SqliteTables } from './tables.ts';
 
 export interface SqliteFileOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** How long to wait for the lock of another process, in ms. */
+  /** How long a call waits for the lock of another process, in ms. */
   readonly busyTimeoutMs: number;
-  /** Called when writes of this process have been committed; with the time at which the next lease is due. */
-  readonly onCommit: (deadlineMs: number | undefined) => void;
+  /** Called when writes of this process have been committed; with the time at which leases have to be looked at again. */
+  readonly onCommit: (expiryMs: number | undefined) => void;
 }
 
 /** A write that waits for its turn. */
 interface Waiting {
   readonly action: string;
   readonly signal: AbortSignal | undefined;
+  /** When it was queued. */
+  readonly since: number;
   /** Checks first, then writes: what it refuses it has not begun. */
   readonly work: () => unknown;
   readonly settle: (outcome: Outcome) => void;
@@ -26,10 +28,24 @@ interface Waiting {
 
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
+/** Why a commit did not come about, and whether leases were due in it. `undefined` when it is there. */
+interface Failed {
+  readonly error: unknown;
+  readonly maybeCommitted: boolean;
+  readonly wasExpiring: boolean;
+}
+
 /** Writes that share one commit, and with it one wait for the disk. */
 const GROUP_MAX = 1000;
 /** Writes that wait, all together. One more is refused. */
 const WAITING_MAX = 100_000;
+/** Until an expiry that could not be written is tried again: it costs as much as it would when it succeeds. */
+const EXPIRY_RETRY_MS = 1000;
+
+/** What keeps an expiry from being written, and reads from nothing. A full disk is `io` to node-sqlite3-wasm. */
+const UNWRITABLE: ReadonlySet<SqliteFailure | undefined> = new Set(['full', 'io', 'readonly']);
+/** What SQLite says only of a commit that it has not made. */
+const NOT_COMMITTED: ReadonlySet<SqliteFailure | undefined> = new Set(['busy', 'full', 'readonly']);
 
 /**
  * All that is read from and written to one file goes through here: writes one after the other and in groups, waits for the
@@ -40,6 +56,10 @@ const WAITING_MAX = 100_000;
  *   write(work) --> waiting --+   expire what is due; work, work, work: each takes |
  *   write(work) --> waiting --+   the next revision, or refuses and leaves nothing |
  * ```
+ *
+ * Where that does not fit into the file, the expiry and each of the works are commits of their own: what frees room must not
+ * fail with what needs it. An expiry that does not fit even then is tried again later, and until it is committed the leases
+ * and their keys are there for every call, in the file, where everybody sees the same (store:R42).
  */
 export class SqliteFile {
   readonly tables: SqliteTables;
@@ -47,6 +67,10 @@ export class SqliteFile {
   readonly #options: SqliteFileOptions;
   #waiting: Waiting[] = [];
   #seen: Revision = 0;
+  /** Before this, in the clock's `now`, no expiry is tried. */
+  #expireFrom = Number.NEGATIVE_INFINITY;
+  /** Since when another process has had the lock, as far as writes have met it. */
+  #lockedSince: number | undefined;
   #isDraining = false;
   #isClosed = false;
 
@@ -71,31 +95,41 @@ export class SqliteFile {
         if ('error' in outcome) reject(outcome.error);
         else resolve(outcome.value as T);
       };
-      this.#waiting.push({ action, signal, work: () => work(this.tables.state()), settle });
+      const since = this.#options.clock.now();
+      this.#waiting.push({ action, signal, since, work: () => work(this.tables.state()), settle });
       if (!this.#isDraining) void this.#drain();
     });
   }
 
   /**
-   * Runs `work` on one state, in which nothing is due any more. `work` has to be synchronous.
+   * Runs `work` on one state, in which nothing is due any more, if that could be written. `work` has to be synchronous.
    *
    * @throws BackendError, and what `work` throws
    */
   async read<T>(action: string, signal: AbortSignal | undefined, work: (state: SqliteState) => T): Promise<T> {
     signal?.throwIfAborted();
     this.#checkOpen(action);
-    const isDue = await this.#whenReadable(action, () => this.driver.read(() => this.#isDue()));
-    if (isDue) await this.write(action, signal, () => undefined);
+    const since = this.#options.clock.now();
+    const isDue = await this.#whenReadable(action, since, () => this.driver.read(() => this.#mayExpire()));
+    if (isDue) await this.#expire(action, signal);
     signal?.throwIfAborted();
-    return this.#whenReadable(action, () => {
+    return this.#whenReadable(action, since, () => {
       this.driver.checkFile?.();
       return this.driver.read(() => work(this.tables.state()));
     });
   }
 
+  /** When leases have to be looked at, in wall-clock time: the next is due, or what could not be written is tried again. */
+  expiryMs(): number | undefined {
+    const { clock } = this.#options;
+    const deadlineMs = this.tables.nextLease()?.deadlineMs;
+    if (deadlineMs === undefined) return undefined;
+    return Math.max(deadlineMs, clock.wallTime() + this.#expireFrom - clock.now());
+  }
+
   /** Runs `work` when the file is free, for what comes before there are tables. */
   prepare(action: string, work: () => void): Promise<void> {
-    return this.#whenReadable(action, work);
+    return this.#whenReadable(action, this.#options.clock.now(), work);
   }
 
   /** Whether another process may have written since the last time this was asked. Who cannot be asked may have news. */
@@ -103,7 +137,7 @@ export class SqliteFile {
     try {
       this.driver.checkFile?.();
       const { revision } = this.tables.state();
-      const isNew = revision !== this.#seen || this.#isDue();
+      const isNew = revision !== this.#seen || this.#mayExpire();
       this.#seen = revision;
       return isNew;
     } catch {
@@ -135,31 +169,73 @@ export class SqliteFile {
   }
 
   async #commit(group: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Outcome>> {
-    if (group.length === 0) return new Map();
-    const { action } = group[0] as Waiting;
-    let outcomes = new Map<Waiting, Outcome>();
+    const outcomes = new Map<Waiting, Outcome>();
+    if (group.length === 0) return outcomes;
+    const failed = await this.#commitOnce(group, this.#isExpiryTried(), outcomes);
+    if (failed === undefined || !canBeParted(failed, group)) return outcomes;
+    if (failed.wasExpiring) await this.#expireAlone();
+    for (const one of group) await this.#commitOnce([one], false, outcomes);
+    return outcomes;
+  }
+
+  /** One transaction of SQLite, or none. Sets the outcomes of the group. */
+  async #commitOnce(
+    group: readonly Waiting[],
+    isExpiring: boolean,
+    outcomes: Map<Waiting, Outcome>,
+  ): Promise<Failed | undefined> {
     let before: Revision | undefined;
     let after: Revision | undefined;
-    let deadlineMs: number | undefined;
+    let wasExpiring = false;
+    let expiryMs: number | undefined;
     try {
-      await this.#whenFree(action, () => {
+      await this.#whenLocked(group, () => {
         [before, after] = [undefined, undefined];
-        outcomes = new Map();
         this.driver.checkFile?.();
         this.driver.write(() => {
           before = this.tables.state().revision;
-          this.#expireDue();
+          wasExpiring = isExpiring && this.#isDue();
+          if (wasExpiring) this.#expireDue();
           for (const one of group) outcomes.set(one, attempt(one.work));
           after = this.tables.state().revision;
-          deadlineMs = this.tables.nextLease()?.deadlineMs;
+          expiryMs = this.expiryMs();
         });
       });
     } catch (error) {
-      const maybeCommitted = after !== undefined && after !== before && !this.#isStillAt(before);
-      return new Map(group.map((one) => [one, { error: this.#failure(one.action, error, maybeCommitted) }] as const));
+      const maybeCommitted = this.#mayBeCommitted(error, before, after);
+      for (const one of group) outcomes.set(one, { error: this.#failure(one.action, error, maybeCommitted) });
+      return { error, maybeCommitted, wasExpiring };
     }
-    this.#options.onCommit(deadlineMs);
-    return outcomes;
+    this.#options.onCommit(expiryMs);
+    return undefined;
+  }
+
+  /** Expires what is due for a read, which goes on where that cannot be written. */
+  async #expire(action: string, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.write(action, signal, () => undefined);
+    } catch (error) {
+      if (!(error instanceof BackendError) || !UNWRITABLE.has(failureOf(error.cause))) throw error;
+      this.#expireLater();
+    }
+  }
+
+  async #expireAlone(): Promise<void> {
+    const failed = await this.#commitOnce([], true, new Map());
+    if (failed !== undefined) this.#expireLater();
+  }
+
+  #expireLater(): void {
+    this.#expireFrom = this.#options.clock.now() + EXPIRY_RETRY_MS;
+  }
+
+  /**
+   * Whether a commit that failed may have happened. The revision tells, if it was to change; a grant and a compaction change
+   * none, so of those nothing is known.
+   */
+  #mayBeCommitted(error: unknown, before: Revision | undefined, after: Revision | undefined): boolean {
+    if (after === undefined) return false;
+    return after === before ? !NOT_COMMITTED.has(failureOf(error)) : !this.#isStillAt(before);
   }
 
   /** Whether a commit that failed has certainly not happened. Who cannot be asked may have done it. */
@@ -171,31 +247,58 @@ export class SqliteFile {
     }
   }
 
-  /** The same for what writes nothing, with its error in the words of the contract. */
-  async #whenReadable<T>(action: string, run: () => T): Promise<T> {
+  /** For what writes nothing, with its error in the words of the contract. */
+  async #whenReadable<T>(action: string, since: number, run: () => T): Promise<T> {
     try {
-      return await this.#whenFree(action, run);
+      return await this.#whenFree(action, () => since, run);
     } catch (error) {
       throw this.#failure(action, error, false);
     }
   }
 
+  /**
+   * For a group of writes. The time that one of them waits for the lock is counted from when the oldest was queued: each that
+   * meets the lock behind others has waited with them. The time that it waits for others to be written does not count.
+   */
+  async #whenLocked(group: readonly Waiting[], run: () => void): Promise<void> {
+    const { clock } = this.#options;
+    const oldest = group[0];
+    const since = () => {
+      this.#lockedSince ??= clock.now();
+      return Math.max(this.#lockedSince, oldest?.since ?? 0);
+    };
+    try {
+      await this.#whenFree(oldest?.action ?? 'expire leases', since, run);
+      this.#lockedSince = undefined;
+    } catch (error) {
+      if (failureOf(error) !== 'busy') this.#lockedSince = undefined;
+      throw error;
+    }
+  }
+
   /** Tries again while another process has the lock: the event loop goes on meanwhile. Throws what the driver threw. */
-  async #whenFree<T>(action: string, run: () => T): Promise<T> {
+  async #whenFree<T>(action: string, since: () => number, run: () => T): Promise<T> {
     const { clock, random, busyTimeoutMs } = this.#options;
-    const start = clock.now();
     for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {
       try {
         this.#checkOpen(action);
         return run();
       } catch (error) {
-        if (failureOf(error) !== 'busy' || clock.now() - start >= busyTimeoutMs) throw error;
+        if (failureOf(error) !== 'busy' || clock.now() - since() >= busyTimeoutMs) throw error;
       }
       const delayMs = Math.max(1, Math.round(pauseMs * (0.5 + random())));
       await new Promise<void>((resolve) => {
         clock.after(delayMs, resolve);
       });
     }
+  }
+
+  #isExpiryTried(): boolean {
+    return this.#options.clock.now() >= this.#expireFrom;
+  }
+
+  #mayExpire(): boolean {
+    return this.#isExpiryTried() && this.#isDue();
   }
 
   #isDue(): boolean {
@@ -229,6 +332,13 @@ export function endLease(tables: SqliteTables, id: string): { readonly revision:
   for (const key of keys) tables.delete(key, revision + 1);
   tables.setRevision(revision + 1);
   return { revision: revision + 1, deleted: keys.length };
+}
+
+/** Whether the parts of a commit that failed may fit one by one: when it has certainly not happened, and has parts. */
+function canBeParted({ error, maybeCommitted, wasExpiring }: Failed, { length }: readonly Waiting[]): boolean {
+  if (maybeCommitted) return false;
+  const failure = failureOf(error);
+  return wasExpiring ? UNWRITABLE.has(failure) : failure === 'full' && length > 1;
 }
 
 /** What is refused belongs to whoever asked for it; what SQLite throws belongs to the whole group. */

@@ -70,16 +70,18 @@ export function prepareSchema(driver: SqliteDriver, identity: string): void {
   });
 }
 
-/** `undefined` for data without these tables. */
+/**
+ * `undefined` for data without these tables.
+ *
+ * @throws BackendError, permanent, for a file that has something else in it, be it only the mark of a program that has not begun
+ */
 function formatOf(driver: SqliteDriver): number | undefined {
-  const tables = driver.all("SELECT name FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'");
-  if (!tables.some(({ name }) => name === 'plimsoll_state')) {
-    if (!driver.isShared || tables.length === 0) return undefined;
-    const names = tables.slice(0, 3).map(({ name }) => String(name));
-    throw refusal(
-      driver,
-      `is the file of another program: it has tables (${names.join(', ')}), but not those of a store`,
-    );
+  const things = driver.all("SELECT type, name FROM sqlite_master WHERE substr(name, 1, 7) <> 'sqlite_'");
+  if (!things.some(({ type, name }) => type === 'table' && name === 'plimsoll_state')) {
+    if (!driver.isShared) return undefined;
+    const found = [...things.slice(0, 3).map(({ type, name }) => `${type} ${name}`), ...marksOf(driver)];
+    if (found.length === 0) return undefined;
+    throw refusal(driver, `is the file of another program: it has ${found.join(', ')}, but not the tables of a store`);
   }
   const format = Number(driver.all('SELECT format FROM plimsoll_state')[0]?.format);
   if (format === FORMAT) return format;
@@ -87,6 +89,14 @@ function formatOf(driver: SqliteDriver): number | undefined {
     driver,
     `has format ${format}, made by another version of this package; this one knows format ${FORMAT}`,
   );
+}
+
+/** What programs put into the head of a file to know it again; 0 when nobody has. */
+function marksOf(driver: SqliteDriver): readonly string[] {
+  return ['application_id', 'user_version'].flatMap((name) => {
+    const mark = Number(driver.all(`PRAGMA ${name}`)[0]?.[name]);
+    return mark === 0 ? [] : [`${name} ${mark}`];
+  });
 }
 
 function refusal(driver: SqliteDriver, reason: string): BackendError {

@@ -86,13 +86,14 @@ export class SqliteTables {
     this.#run('INSERT OR REPLACE INTO plimsoll_key (key, event, lease) VALUES (?, last_insert_rowid(), ?)', key, lease);
   }
 
+  /** The key goes first: what it frees the event can have, in a file that is full. */
   delete(key: Uint8Array, revision: Revision): void {
+    this.#run('DELETE FROM plimsoll_key WHERE key = ?', key);
     this.#run(
       "INSERT INTO plimsoll_event (revision, key, value, create_revision, version, lease, deleted) VALUES (?, ?, NULL, 0, 0, '0', 1)",
       revision,
       key,
     );
-    this.#run('DELETE FROM plimsoll_key WHERE key = ?', key);
   }
 
   setRevision(revision: Revision): void {
@@ -123,13 +124,15 @@ export class SqliteTables {
 
   /**
    * One step of a compaction, over the events of revisions from `from` to `to`: what they replaced goes, which no read at or
-   * above `to` can see, and the deletes among them that are below `compacted`; one at `compacted` itself stays (store:R23). A
+   * above `to` can see, and the deletes among them that are below `compacted`. Events at `compacted` itself all stay, for a
+   * watch that starts there (store:R23): also one that another of the same revision replaced, in a nested transaction. A
    * delete goes together with what it deleted, so that nothing comes back (store:U23).
    */
   clean(from: Revision, to: Revision, compacted: Revision): void {
     this.#run(
       'DELETE FROM plimsoll_event WHERE id IN (SELECT p.id FROM plimsoll_event e JOIN plimsoll_event p ' +
-        'ON p.key = e.key AND p.revision <= e.revision AND p.id < e.id WHERE e.revision BETWEEN ? AND ?)',
+        'ON p.key = e.key AND p.revision <= e.revision AND p.revision < ? AND p.id < e.id WHERE e.revision BETWEEN ? AND ?)',
+      compacted,
       from,
       to,
     );

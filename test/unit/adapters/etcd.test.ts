@@ -1,62 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { type EtcdBackendOptions, openEtcdBackend } from '../../../src/adapters/etcd/mod.ts';
+import { Unreadable } from '../../../src/backends/etcd/errors.ts';
 import { fromBase64, integerOf, toBase64, wireRange } from '../../../src/backends/etcd/wire.ts';
-import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
-import type { BackendOperation, BackendWatchItem } from '../../../src/types/backend.ts';
+import type { BackendOperation } from '../../../src/types/backend.ts';
 import { BackendError, CompactedError, FutureRevisionError, LeaseNotFoundError } from '../../../src/types/errors.ts';
-
-const A = 'http://a.invalid:1';
-const B = 'http://b.invalid:1';
-const HEADER = { cluster_id: '7', revision: '5' };
-const ALL = { start: new Uint8Array(0), end: new Uint8Array(0) };
-const bytes = (text: string) => new TextEncoder().encode(text);
-const PUT: BackendOperation = { type: 'put', key: bytes('a'), value: bytes('1') };
-
-type Answer = Response | Promise<Response>;
-type Handler = (path: string, body: Record<string, unknown>, init: RequestInit, endpoint: string) => Answer;
-
-const ok = (body: object) => Response.json({ header: HEADER, ...body });
-const refuse = (message: string, code = 11) => Response.json({ error: message, message, code }, { status: 400 });
-const refused = () => {
-  throw Object.assign(new TypeError('fetch failed'), {
-    cause: Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' }),
-  });
-};
-const broken = () => {
-  throw Object.assign(new TypeError('fetch failed'), { cause: new Error('other side closed') });
-};
-/** A stream of these lines, which then ends, or does not. */
-const lines = (messages: readonly object[], { isOpen = false, tail = '' } = {}) =>
-  new Response(
-    new ReadableStream({
-      start(controller) {
-        const text = messages.map((one) => `${JSON.stringify({ result: one })}\n`).join('') + tail;
-        controller.enqueue(new TextEncoder().encode(text));
-        if (!isOpen) controller.close();
-      },
-    }),
-  );
-
-/** A backend whose members are a function; `/kv/range`, by which it asks where etcd is, is answered unless that is done. */
-async function open(handler: Handler, options: Partial<EtcdBackendOptions> = {}) {
-  const clock = createVirtualClock();
-  const asked: string[] = [];
-  const fetch = async (url: string, init: RequestInit) => {
-    const { origin, pathname } = new URL(url);
-    const path = pathname.slice('/v3/'.length);
-    asked.push(`${origin === A ? 'a' : 'b'} ${path}`);
-    return handler(path, JSON.parse(String(init.body)), init, origin);
-  };
-  const backend = await openEtcdBackend({ endpoints: [A, B], fetch, clock, ...options });
-  asked.length = 0;
-  return { backend, asked, clock };
-}
-
-const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+import {
+  A,
+  ALL,
+  B,
+  broken,
+  bytes,
+  errorOf,
+  type Handler,
+  lines,
+  ok,
+  open,
+  PUT,
+  read,
+  refuse,
+  refused,
+} from './etcd-members.ts';
 
 describe('wire', () => {
   it('base64 is what the platform has, for any bytes', () => {
@@ -64,14 +27,16 @@ describe('wire', () => {
     expect(fromBase64(toBase64(all))).toEqual(all);
     expect(toBase64(all)).toBe(Buffer.from(all).toString('base64'));
     expect(toBase64(new Uint8Array(0))).toBe('');
-    expect(() => fromBase64('%')).toThrow(BackendError);
+    expect(() => fromBase64('%')).toThrow(Unreadable);
   });
 
   it('an int64 that is no safe integer is an error, never another number', () => {
     expect([integerOf(undefined, 'x'), integerOf('9007199254740991', 'x'), integerOf(5, 'x')]).toEqual([
       0, 9007199254740991, 5,
     ]);
-    for (const wrong of ['9007199254740992', '1.5', 'x', {}]) expect(() => integerOf(wrong, 'x')).toThrow(BackendError);
+    for (const wrong of ['9007199254740992', '1.5', 'x', {}, '', null, true, [5], '1e3']) {
+      expect(() => integerOf(wrong, 'x')).toThrow(Unreadable);
+    }
   });
 
   it('ranges: a point, no upper bound, no lower bound', () => {
@@ -210,14 +175,16 @@ describe('what etcd refuses, with the facts that it leaves out', () => {
 
   it('a revision that was compacted, and one that is still to come', async () => {
     const world = { message: compacted };
-    const { backend } = await open((path) => {
+    const { backend } = await open((path, { revision }) => {
       if (path === 'kv/txn') return refuse(world.message);
+      if (path === 'kv/range' && revision === '3') return refuse(compacted);
       if (path === 'watch') return lines([{ created: true }, { canceled: true, compact_revision: '4' }]);
       return ok({});
     });
     const error = await errorOf(backend.range({ ranges: [ALL], revision: 2 }));
     expect(error).toBeInstanceOf(CompactedError);
     expect(error).toMatchObject({ minRevision: 4, compactRevision: 4 });
+    expect(await errorOf(backend.range({ ranges: [ALL], revision: 3 }))).toMatchObject({ minRevision: 4 });
     world.message = 'etcdserver: mvcc: required revision is a future revision';
     const future = await errorOf(backend.range({ ranges: [ALL], revision: 9 }));
     expect(future).toBeInstanceOf(FutureRevisionError);
@@ -227,7 +194,7 @@ describe('what etcd refuses, with the facts that it leaves out', () => {
   it('a lease that is not there, of several', async () => {
     const { backend } = await open((path, { ID }) => {
       if (path === 'kv/txn') return refuse('etcdserver: requested lease not found', 5);
-      if (path === 'lease/timetolive') return ok(ID === '2' ? { TTL: '-1' } : { TTL: '5', grantedTTL: '9' });
+      if (path === 'lease/timetolive') return ok(ID === '2' ? { ID, TTL: '-1' } : { ID, TTL: '5', grantedTTL: '9' });
       return ok({});
     });
     const put = (key: string, lease: string): BackendOperation => ({ ...PUT, key: bytes(key), lease });
@@ -239,10 +206,10 @@ describe('what etcd refuses, with the facts that it leaves out', () => {
   it('everything else is a BackendError in its own words', async () => {
     for (const [message, permanent] of [
       ['etcdserver: permission denied', true],
-      ['etcdserver: mvcc: database space exceeded', false],
+      ['etcdserver: too many requests', false],
       ['etcdserver: request is too large', true],
     ] as const) {
-      const { backend } = await open((path) => (path === 'kv/txn' ? refuse(message, 7) : ok({})));
+      const { backend } = await open((path) => (path === 'kv/txn' ? refuse(message, 8) : ok({})));
       const error = await errorOf(backend.txn({ compare: [], then: [PUT], else: [] }));
       expect(error).toMatchObject({ code: 'BACKEND', permanent, maybeCommitted: false });
       expect((error as Error).message).toContain(message);
@@ -359,17 +326,3 @@ describe('options', () => {
     expect((error as Error).message).toContain(reason);
   });
 });
-
-async function read(stream: AsyncIterable<BackendWatchItem>, onItem: () => void = () => {}) {
-  const told: string[] = [];
-  const decoder = new TextDecoder();
-  const run = async () => {
-    for await (const item of stream) {
-      const events = item.type === 'change' ? item.events : [];
-      const names = events.map((one) => `${one.type} ${decoder.decode(one.type === 'put' ? one.kv.key : one.key)}`);
-      told.push(`${item.type} ${item.revision}${names.length > 0 ? `: ${names.join(', ')}` : ''}`);
-      onItem();
-    }
-  };
-  return { told, error: await errorOf(run()) };
-}

@@ -1,12 +1,11 @@
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteBackend, type SqliteBackendOptions, type SqliteDriver } from '../../../src/adapters/sqlite/mod.ts';
 import { openDriver } from '../../../src/adapters/sqlite/open-driver.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
-import type { Backend, BackendLeases, BackendOperation, BackendWatchItem } from '../../../src/types/backend.ts';
+import type { Backend, BackendOperation, BackendWatchItem } from '../../../src/types/backend.ts';
 import {
   BackendError,
   ClosedError,
@@ -14,8 +13,22 @@ import {
   KeyNotFoundError,
   LimitExceededError,
 } from '../../../src/types/errors.ts';
-
-const ALL = { start: new Uint8Array(0), end: new Uint8Array(0) };
+import {
+  ALL,
+  bytes,
+  close,
+  commit,
+  errorOf,
+  historyOf,
+  keysOf,
+  leasesOf,
+  nested,
+  openOther,
+  ownDriver,
+  put,
+  remove,
+  runSql,
+} from './sqlite-support.ts';
 
 let folder: string;
 let files = 0;
@@ -26,60 +39,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const newFile = () => join(folder, `${++files}.db`);
-const bytes = (text: string) => new TextEncoder().encode(text);
-const put = (key: string, value: string, rest: { lease?: string } = {}): BackendOperation => ({
-  type: 'put',
-  key: bytes(key),
-  value: bytes(value),
-  ...rest,
-});
-const commit = (backend: Backend, ...then: BackendOperation[]) => backend.txn({ compare: [], then, else: [] });
-const keysOf = async (backend: Backend, revision = 0) =>
-  (await backend.range({ ranges: [ALL], revision })).kvs.map(({ key }) => new TextDecoder().decode(key));
-const leasesOf = (backend: Backend) => backend.leases as BackendLeases;
-const close = (backend: Backend) => backend[Symbol.asyncDispose]();
-
-/** What a promise was rejected with; `undefined` if it was not. */
-const errorOf = (outcome: Promise<unknown>): Promise<unknown> =>
-  outcome.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-
-/** A file as another program has it. */
-function openOther(file: string): { exec(sql: string): void; close(): void } {
-  const { Database } = createRequire(import.meta.url)('node-sqlite3-wasm') as {
-    Database: new (path: string) => { exec(sql: string): void; close(): void };
-  };
-  return new Database(file);
-}
-
-function runSql(file: string, ...statements: string[]): void {
-  const database = openOther(file);
-  for (const sql of statements) database.exec(sql);
-  database.close();
-}
-
-/** A driver over memory, whose calls can be seen and made to fail. */
-async function ownDriver(changes: (driver: SqliteDriver) => Partial<SqliteDriver>): Promise<SqliteDriver> {
-  const driver = await openDriver({
-    file: ':memory:',
-    library: 'node-sqlite3-wasm',
-    synchronous: 'full',
-    fileBytesMax: undefined,
-  });
-  const plain: SqliteDriver = {
-    name: driver.name,
-    location: 'some.db',
-    isShared: false,
-    all: (sql, ...parameters) => driver.all(sql, ...parameters),
-    run: (sql, ...parameters) => driver.run(sql, ...parameters),
-    write: (work) => driver.write(work),
-    read: (work) => driver.read(work),
-    close: () => driver.close(),
-  };
-  return { ...plain, ...changes(plain) };
-}
 
 describe('a file of SQLite', () => {
   it('keeps history, compaction and identity from one process to the next', async () => {
@@ -246,17 +205,33 @@ describe('what is not a file of a store is refused, and left as it is', () => {
 describe('a key that nested transactions put and delete in one revision', () => {
   it('is not there in it, and its stream has both', async () => {
     const backend = await openSqliteBackend({ file: ':memory:' });
-    const nested = (...then: BackendOperation[]): BackendOperation => ({ type: 'txn', compare: [], then, else: [] });
-    const gone: BackendOperation = { type: 'delete', range: { start: bytes('a') } };
-    await commit(backend, nested(put('a', '1')), nested(gone));
+    await commit(backend, nested(put('a', '1')), nested(remove('a')));
     await commit(backend, put('b', '1'));
     expect([await keysOf(backend, 2), await keysOf(backend, 3), await keysOf(backend)]).toEqual([[], ['b'], ['b']]);
-    const types: string[] = [];
-    for await (const item of backend.watch({ ranges: [ALL], fromRevision: 2 })) {
-      if (item.type === 'change') types.push(...item.events.map(({ type }) => `${type} ${item.revision}`));
-      if (item.revision === 3 && item.type === 'change') break;
-    }
-    expect(types).toEqual(['put 2', 'delete 2', 'put 3']);
+    expect(await historyOf(backend, 2)).toEqual(['2 put a', '2 delete a', '3 put b']);
+    await close(backend);
+  });
+
+  it('store:R23: both stay while that is the compacted revision, and go with the next compaction', async () => {
+    const clock = createVirtualClock();
+    let count = () => 0;
+    const driver = await ownDriver(({ all }) => {
+      count = () => all('SELECT count(*) AS n FROM plimsoll_event')[0]?.n as number;
+      return {};
+    });
+    const backend = await openSqliteBackend({ driver, clock });
+    await commit(backend, put('a', '1'), put('k', '1'));
+    await commit(backend, nested(put('k', '2')), nested(remove('k')), put('a', '2'));
+    await commit(backend, put('b', '1'));
+    await backend.compact({ revision: 3 });
+    await clock.advance(1000);
+    const whole = ['3 put k', '3 delete k', '3 put a'];
+    expect(await historyOf(backend, 3)).toEqual([...whole, '4 put b']);
+    expect(await keysOf(backend, 3)).toEqual(['a']);
+    await backend.compact({ revision: 4 });
+    await clock.advance(1000);
+    expect(await historyOf(backend, 4)).toEqual(['4 put b']);
+    expect(count()).toBe(2);
     await close(backend);
   });
 });
@@ -393,6 +368,57 @@ describe('the lock of another process', () => {
   });
 });
 
+describe('the lock of another process, with many writes that wait', () => {
+  /** Three groups; the first is refused by the lock, and those behind it have waited as long. */
+  it('is told to all of them after busyTimeoutMs, not group by group', async () => {
+    let isLocked = false;
+    const driver = await ownDriver(({ write }) => ({
+      write: (work) => {
+        if (isLocked) throw Object.assign(new Error('database is locked'), { errcode: 5 });
+        return write(work);
+      },
+    }));
+    const clock = createVirtualClock();
+    const backend = await openSqliteBackend({ driver, clock, busyTimeoutMs: 700 });
+    isLocked = true;
+    const told: number[] = [];
+    const start = clock.now();
+    const write = () => errorOf(commit(backend, put('a', ''))).then(() => told.push(clock.now() - start));
+    const writes = Array.from({ length: 3000 }, write);
+    await clock.advance(500);
+    writes.push(write());
+    await clock.advance(300);
+    expect(told.length).toBe(3000);
+    await clock.advance(200);
+    expect(told.length, 'that one was queued later, and waits for as long').toBe(3000);
+    await clock.advance(300);
+    expect(told.length).toBe(3001);
+    await Promise.all(writes);
+    for (const passed of told.slice(0, 3000)) expect(passed).toBeLessThan(800);
+    isLocked = false;
+    expect((await commit(backend, put('a', ''))).revision).toBe(2);
+    await close(backend);
+  });
+
+  it('does not count the time that they wait for one another', async () => {
+    let refusals = 0;
+    const clock = createVirtualClock();
+    const driver = await ownDriver(({ write }) => ({
+      write: (work) => {
+        if (refusals-- > 0) throw Object.assign(new Error('database is locked'), { errcode: 5 });
+        // Free for one, then taken again for at least 7.5 ms.
+        refusals = 4;
+        return write(work);
+      },
+    }));
+    const backend = await openSqliteBackend({ driver, clock, busyTimeoutMs: 30 });
+    const writes = Array.from({ length: 6000 }, () => errorOf(commit(backend, put('a', ''))));
+    await clock.advance(1000);
+    expect((await Promise.all(writes)).filter((error) => error !== undefined)).toEqual([]);
+    await close(backend);
+  });
+});
+
 describe('a commit that fails', () => {
   it.each([
     ['before it happened', false],
@@ -423,6 +449,54 @@ describe('a commit that fails', () => {
     ]);
     for (const error of [first, second]) expect(error).toMatchObject({ code: 'BACKEND', maybeCommitted: happened });
     expect((await keysOf(backend)).length).toBe(happened ? 2 : 0);
+    await close(backend);
+  });
+});
+
+describe('a commit that fails and would have changed no revision', () => {
+  const noKeys = '7';
+  const calls: readonly (readonly [string, (backend: Backend) => Promise<unknown>])[] = [
+    ['grant', (backend) => leasesOf(backend).grant({ ttlMs: 1000 })],
+    ['keepAlive', (backend) => leasesOf(backend).keepAlive({ id: noKeys })],
+    ['revoke', (backend) => leasesOf(backend).revoke({ id: noKeys })],
+    ['compact', (backend) => backend.compact({ revision: 1 })],
+  ];
+  const failures = [
+    ['an error of the disk', 'disk I/O error', true],
+    ['a lock', 'database is locked', false],
+    ['a full disk', 'database or disk is full', false],
+  ] as const;
+
+  it.each(calls.flatMap(([name, call]) => failures.map((failure) => [name, ...failure, call] as const)))(
+    '%s, with %s',
+    async (_, __, message, maybeCommitted, call) => {
+      let isBroken = false;
+      const driver = await ownDriver(({ write }) => ({
+        write: (work) => {
+          const result = write(work);
+          if (isBroken) throw new Error(message);
+          return result;
+        },
+      }));
+      const backend = await openSqliteBackend({ driver, busyTimeoutMs: 0 });
+      await leasesOf(backend).grant({ ttlMs: 100_000, id: noKeys });
+      isBroken = true;
+      expect(await errorOf(call(backend))).toMatchObject({ code: 'BACKEND', maybeCommitted });
+      await close(backend);
+    },
+  );
+
+  it('and that was refused or failed before the commit is certain', async () => {
+    let isBroken = false;
+    const driver = await ownDriver(({ run }) => ({
+      run: (sql, ...parameters) => {
+        if (isBroken && sql.includes('plimsoll_lease')) throw new Error('disk I/O error');
+        run(sql, ...parameters);
+      },
+    }));
+    const backend = await openSqliteBackend({ driver });
+    isBroken = true;
+    expect(await errorOf(leasesOf(backend).grant({ ttlMs: 1000 }))).toMatchObject({ maybeCommitted: false });
     await close(backend);
   });
 });
