@@ -14,6 +14,9 @@ const CALLS: readonly (readonly [string, (store: Store<number, string>) => unkno
   ['pin a revision', (store) => store.pin(1, {} as never)],
   ['resume a leadership', (store) => store.resumeLeadership({} as never)],
   ['watch', (store) => store.watch({} as never)],
+  ['put a key', (store) => store.put({} as never, 1)],
+  ['put keys', (store) => store.putAll({} as never)],
+  ['delete keys', (store) => store.delete({} as never)],
 ];
 
 describe('calls of what was closed', () => {
