@@ -22,7 +22,11 @@ export interface FollowOptions<V, K extends Key> extends VerifyOptions<V, K> {
  * One connection, from its `open` to its end, which is a throw: OPENING, VERIFYING, LIVE. Items that come before the answer
  * of {@link verify} are not pulled, the backend keeps them (B10).
  */
-export async function follow<V, K extends Key>(options: FollowOptions<V, K>, signal: AbortSignal): Promise<never> {
+export async function follow<V, K extends Key>(
+  options: FollowOptions<V, K>,
+  isListed: boolean,
+  signal: AbortSignal,
+): Promise<never> {
   const { backend, mvcc, prefixes, questions, clock, logger } = options;
   const { seen } = questions;
   const fromRevision = mvcc.window.revision + 1;
@@ -41,7 +45,7 @@ export async function follow<V, K extends Key>(options: FollowOptions<V, K>, sig
     const open = await next();
     if (open.type !== 'open') throw new Violation(`the stream began with ${open.type}, not with open`);
     if (!questions.admit(open, seen)) throw new Replaced();
-    await verify(options, signal);
+    await verify(options, isListed, signal);
     // Given up while the answer was on its way.
     signal.throwIfAborted();
     options.onVerified(stream);

@@ -79,6 +79,8 @@ export class ListManager<V, K extends Key> {
   readonly #freshness: FreshnessKeeper;
   readonly #consistency: ConsistencyKeeper<V, K>;
   #isRepair = false;
+  /** Nothing was tried since the last list. */
+  #isListed = false;
   /** Never again after a violation, also of other data: it is the same backend (M13). */
   #trustsProgress = true;
   #loop: Promise<void> = Promise.resolve();
@@ -299,14 +301,16 @@ export class ListManager<V, K extends Key> {
     const { backend, mvcc, prefixes } = this.#options;
     const { ranges } = prefixes;
     const list = await this.ask(action, (signal) => backend.range({ ranges, signal }), this.#attempt.signal);
+    this.#isListed = true;
     return { revision: list.revision, rows: rowsOf(mvcc, prefixes, list) };
   }
 
-  /** OPENING, VERIFYING, LIVE. Ends by a throw. */
   async #follow(): Promise<void> {
     this.#counts.connections++;
+    const isListed = this.#isListed;
+    this.#isListed = false;
     try {
-      await follow(this.#connection, this.#attempt.signal);
+      await follow(this.#connection, isListed, this.#attempt.signal);
     } finally {
       this.#progress.follow(undefined);
     }

@@ -1,6 +1,6 @@
 import type { Mvcc } from '../store/mvcc.ts';
 import type { Backend, BackendRangeResponse } from '../types/backend.ts';
-import { FutureRevisionError } from '../types/errors.ts';
+import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import { Replaced } from './failures.ts';
 import { checkRange, rowsOf } from './ingress.ts';
@@ -33,9 +33,14 @@ export interface VerifyOptions<V, K extends Key> {
  * Two histories that agree in this and differ elsewhere are not told apart (M25). Takes a look at each live key: about as
  * much as counting them one by one.
  *
- * Throws `Replaced`; `CompactedError` if A cannot be read any more; what the question rejects with.
+ * Throws `Replaced`; `CompactedError` if A cannot be read any more, unless A `isListed`: what was listed just before this
+ * connection; what the question rejects with.
  */
-export async function verify<V, K extends Key>(options: VerifyOptions<V, K>, signal: AbortSignal): Promise<void> {
+export async function verify<V, K extends Key>(
+  options: VerifyOptions<V, K>,
+  isListed: boolean,
+  signal: AbortSignal,
+): Promise<void> {
   const { backend, mvcc, prefixes, questions } = options;
   const { revision } = mvcc.window;
   const { count, newest, written } = summary(mvcc, revision);
@@ -49,6 +54,8 @@ export async function verify<V, K extends Key>(options: VerifyOptions<V, K>, sig
   try {
     answer = await questions.askAt(revision, ACTION, question, signal);
   } catch (error) {
+    // Where history is that short, another list would be too late as well.
+    if (isListed && error instanceof CompactedError) return;
     throw error instanceof FutureRevisionError ? new Replaced() : error;
   }
   checkRange(answer);

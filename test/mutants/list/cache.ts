@@ -205,16 +205,16 @@ export const CACHE_FAULTS: readonly Fault[] = [
   {
     id: 'connection-not-verified',
     file: 'src/cache/follow.ts',
-    find: '    await verify(options, signal);',
-    replace: '    void verify;',
+    find: '    await verify(options, isListed, signal);',
+    replace: '    void [verify, isListed];',
     why: 'M23, first reading: without verification data that were replaced mix with the old; broke 116/200',
   },
   {
     id: 'items-before-verification',
     file: 'src/cache/follow.ts',
-    find: '    await verify(options, signal);\n    // Given up while the answer was on its way.\n    signal.throwIfAborted();\n    options.onVerified(stream);',
+    find: '    await verify(options, isListed, signal);\n    // Given up while the answer was on its way.\n    signal.throwIfAborted();\n    options.onVerified(stream);',
     replace:
-      '    options.onVerified(stream);\n    const verified = verify(options, signal);\n    options.onItem(await next());\n    await verified;',
+      '    options.onVerified(stream);\n    const verified = verify(options, isListed, signal);\n    options.onItem(await next());\n    await verified;',
     why: 'M23, first reading: an item that is applied before the answer is in already; broke 435/1,000',
   },
   {

@@ -141,6 +141,23 @@ describe('verification after open (M23)', () => {
     expect((await watch.drain()).map(brief)).toEqual(['(3,9] put k=v9']);
   });
 
+  it('history that is shorter than a list takes: the state that was just listed is gone on with, after one list', async () => {
+    const { store, history, backend, clock } = await liveRig();
+    const { range } = backend;
+    // Compacted up to the newest revision right after every list.
+    backend.range = async (request) => {
+      const list = await range.call(backend, request);
+      fillTo(history, history.revision + 1, 'k');
+      if (request.revision === undefined) await history.compact({ revision: history.revision });
+      return list;
+    };
+    backend.disconnect();
+    fillTo(history, 9, 'k');
+    await history.compact({ revision: 9 });
+    await clock.advance(1_000);
+    expect([store.epoch, store.revision, store.stats().replica?.relists]).toEqual([1, history.revision, 1]);
+  });
+
   it('scenario 15: an answer to a connection that is gone verifies nothing', async () => {
     const { store, backend, clock } = await liveRig();
     backend.disconnect();
