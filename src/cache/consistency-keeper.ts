@@ -72,10 +72,10 @@ export class ConsistencyKeeper<V, K extends Key> {
   async #check(): Promise<void> {
     const { mvcc, pins, clock, onDifferent } = this.#options;
     const { revision } = mvcc.window;
+    const pin = pins.pin(revision, { owner: 'consistency check', ttlMs: CHECK_MS_MAX, bytes: PINNED_BYTES_MAX });
     const ended = this.#ending.signal;
     const late = new AbortController();
     const cancel = clock.after(CHECK_MS_MAX, () => late.abort(new Error('the check took too long')));
-    const pin = pins.pin(revision, { owner: 'consistency check', ttlMs: CHECK_MS_MAX, bytes: PINNED_BYTES_MAX });
     let different: string | undefined;
     try {
       const compare = (signal: AbortSignal) => compareAll(this.#options, revision, signal);
