@@ -32,6 +32,23 @@ async function openAt(revision: number, options: OpenStoreOptions<unknown> = {})
 
 const reason = (pin: Pin) => (pin.signal.aborted ? (pin.signal.reason as { reason?: string }).reason : 'held');
 
+describe('what pins are on', () => {
+  it('is each revision that is held, and no other', () => {
+    const parts = new Parts();
+    for (let revision = 2; revision <= 10; revision++) parts.commit(revision, ['put', 'k']);
+    const { pins } = parts.applier;
+    const held = () => [4, 5, 6, 9].filter((revision) => pins.isOn(revision));
+    expect(held()).toEqual([]);
+    const pin = pins.pin(5, readPinOptions({ owner }, 'pin'));
+    const other = pins.pin(9, readPinOptions({ owner }, 'pin'));
+    expect(held()).toEqual([5, 9]);
+    pin.release();
+    expect(held()).toEqual([9]);
+    other.release();
+    expect(held()).toEqual([]);
+  });
+});
+
 describe('compaction and a pin', () => {
   it('stops at the pin, says so, and goes on when it is released', async () => {
     const { store } = await openAt(10);

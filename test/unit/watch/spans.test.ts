@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { readPinOptions } from '../../../src/store/pins.ts';
 import type { Retention } from '../../../src/store/retention.ts';
 import { SPANS_MAX, Window } from '../../../src/store/window.ts';
 import { CompactedError } from '../../../src/types/errors.ts';
@@ -261,6 +262,48 @@ describe('Window', () => {
     expect(() => window.readable(pinned - 10, 'read')).toThrow(CompactedError);
     expect(() => window.readable(pinned - 10, 'read')).toThrow(expect.objectContaining({ minRevision: pinned }));
     expect(window.isInHole(pinned - 10)).toBe(true);
+  });
+
+  it('joins none up to the bound, and past it none of the newer half', () => {
+    const window = new Window(1);
+    const end = (index: number) => index * 10;
+    const isReadable = (index: number) => !window.isInHole(end(index)) || window.spanAt(end(index)) !== undefined;
+    window.advance(end(1));
+    for (let index = 2; index <= SPANS_MAX + 1; index++) {
+      window.advance(end(index), end(index - 1), true);
+      window.joinSpans(() => false);
+    }
+    for (let index = 1; index <= SPANS_MAX + 1; index++) expect(isReadable(index)).toBe(true);
+    window.advance(end(SPANS_MAX + 2), end(SPANS_MAX + 1), true);
+    window.joinSpans(() => false);
+    // Spans 0 to SPANS_MAX / 2 are one now: it ends where the last of them did.
+    const oldest = SPANS_MAX / 2 + 2;
+    for (let index = 2; index < oldest; index++) expect(isReadable(index)).toBe(false);
+    for (let index = oldest; index <= SPANS_MAX + 2; index++) expect(isReadable(index)).toBe(true);
+    expect(window.spanAt(end(oldest))).toMatchObject({ after: end(1), revision: end(oldest) });
+  });
+
+  it('empty spans with a commit between them are not joined: what it did can be read', () => {
+    const window = new Window(1);
+    for (let index = 1; index <= SPANS_MAX + 10; index++) {
+      window.advance(index * 100);
+      window.advance(index * 100 + 50, index * 100, true);
+      window.joinSpans(() => false);
+    }
+    for (const index of [1, 2, 3, 500, SPANS_MAX]) {
+      expect([window.readable(index * 100, 'read'), window.isInHole(index * 100)]).toEqual([index * 100, false]);
+    }
+  });
+
+  it('what a pin is on is held when spans are joined', () => {
+    const parts = new Parts({ retention: { events: Number.POSITIVE_INFINITY } });
+    parts.commit(2, ['put', 'k']);
+    const pinned = 2 + 300 * 10;
+    for (let index = 1; index <= 2 * SPANS_MAX; index++) {
+      parts.span(2 + index * 10);
+      if (index === 300) parts.applier.pins.pin(pinned, readPinOptions({ owner: 'backup' }, 'pin'));
+    }
+    expect([parts.at('k', pinned), parts.at('k', pinned - 10)]).toEqual(['k(2,2,1)', `CompactedError ${pinned}`]);
   });
 
   it('spans with events, and those on two sides of one, are not joined', () => {
