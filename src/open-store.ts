@@ -47,11 +47,11 @@ export interface OpenStoreOptions<V, K extends Key = string> extends SignalOptio
   /** How much history stays readable and watchable. @default { events: 10000 } */
   readonly retention?: Retention;
   /**
-   * Bound of the core's linear memory in bytes, values not included; at the bound writes get `StoreFullError`. From
-   * 1048576 (1 MiB) to 2147418112, else RangeError. @default 2147418112
+   * Bound of the core's linear memory in bytes, values not included (`limits.storeBytes` bounds those); at the bound writes
+   * get `StoreFullError`, and a replica stays where it is (M35). From 1048576 (1 MiB) to 2147418112, else RangeError. @default 2147418112
    */
   readonly memoryBytesMax?: number;
-  /** Bounds of requests, and of the contents of an embedded store; each has a default. */
+  /** Bounds of requests and of the contents; each has a default. */
   readonly limits?: Limits;
   /** What `createSnapshot()` made: the store starts with it. Embedded stores only. */
   readonly snapshot?: Uint8Array;
@@ -232,7 +232,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof OpenStoreOptions<unknown>>([
 
 const EMBEDDED_ONLY = ['values', 'snapshot', 'keepIdentity'] as const;
 /** What they bound is the backend's. */
-const EMBEDDED_LIMITS = ['storeBytes', 'leases'] as const;
+const EMBEDDED_LIMITS = ['leases'] as const;
 const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'maxStaleMs', 'consistencyCheckMs', 'logger'] as const;
 
 /** What the seams must have for a store to work; a part that lacks one fails here, not at its first use. */

@@ -261,13 +261,9 @@ export class MemoryEngine<V, K extends Key> implements StoreEngine {
 
   stats(): StoreStats {
     this.beginRead('read the stats');
-    const { liveKeys, logEntries, versions, memoryBytes } = this.#mvcc.core.stats();
     return {
-      keys: liveKeys,
-      logEntries,
-      storedVersions: versions,
+      ...this.#mvcc.state.stats(),
       watchers: this.#hub.stats,
-      memoryBytes,
       leases: this.#leases.lessor.size,
       pins: this.#applier.pins.stats(),
     };

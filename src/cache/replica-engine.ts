@@ -257,17 +257,12 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
   stats(): StoreStats {
     // Of a replica that is broken for good they are still of use.
     if (this.#isClosed) throw new ClosedError('read the stats');
-    const { liveKeys, logEntries, versions, memoryBytes } = this.#mvcc.core.stats();
-    const replica = this.#manager.stats;
     return {
-      keys: liveKeys,
-      logEntries,
-      storedVersions: versions,
+      ...this.#mvcc.state.stats(),
       watchers: this.#hub.stats,
-      memoryBytes,
       leases: this.#leases.size,
       pins: this.#applier.pins.stats(),
-      replica,
+      replica: this.#manager.stats,
     };
   }
 

@@ -25,6 +25,11 @@ export class SizeLedger {
     this.#options = options;
   }
 
+  /** Bytes of all that is kept now. */
+  get bytes(): number {
+    return this.#total;
+  }
+
   /** Throws `StoreFullError` for a commit whose puts do not fit, with nothing changed. Deletes bring nothing and always fit. */
   reserve(changes: SizedChanges, action: string): void {
     const { max, size } = this.#options;

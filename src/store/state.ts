@@ -2,6 +2,7 @@ import { Core, type ExactNeed } from '../core/core.ts';
 import type { CoreOptions } from '../core/instance.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Revision } from '../types/revision.ts';
+import type { StoreStats } from '../types/store.ts';
 import type { WatchFilter } from '../types/watch.ts';
 import type { Commit } from './commit.ts';
 import { SizeLedger, type SizeLedgerOptions } from './size-ledger.ts';
@@ -73,6 +74,13 @@ export class VersionedState {
 
   get window(): Window {
     return this.#window;
+  }
+
+  /** What is stored, as `Store.stats()` says it. */
+  stats(): Pick<StoreStats, 'keys' | 'logEntries' | 'storedVersions' | 'memoryBytes' | 'valueBytes'> {
+    const { liveKeys, logEntries, versions, memoryBytes } = this.#core.stats();
+    const values = this.#sizes === undefined ? {} : { valueBytes: this.#sizes.bytes };
+    return { keys: liveKeys, logEntries, storedVersions: versions, memoryBytes, ...values };
   }
 
   get core(): Core {

@@ -1,5 +1,5 @@
 /**
- * Bounds of a store's requests; `storeBytes` and `leases` are for embedded stores only. At a bound: a typed error, and nothing
+ * Bounds of a store's requests, and of what it holds; `leases` is for embedded stores only. At a bound: a typed error, and nothing
  * is written (store:R21).
  */
 export interface Limits {
@@ -20,8 +20,10 @@ export interface Limits {
   /**
    * Bytes of the retained values, history included, that a put may bring the store to. `StoreFullError` above; deletes go
    * on, and compaction makes room. Judged before the put: what it replaces counts, and what retention will trim behind it.
-   * Shared values that are not strings or bytes count nothing. A TypeError with a
-   * `backend`, whose affair it is. @default no bound
+   * Shared values that are not strings or bytes count nothing.
+   *
+   * On a replica it bounds what is kept here, not what the backend takes: one that does not fit gives up history, then the
+   * difference to the newest list, and else stays at its last true state and tries again (M35). @default no bound
    */
   readonly storeBytes?: number;
   /**

@@ -342,6 +342,8 @@ export interface StoreStats {
    * counts. `memoryBytesMax` bounds it.
    */
   readonly memoryBytes: number;
+  /** Bytes of the retained values, as encoded, history included; there only with `limits.storeBytes`, which bounds them. */
+  readonly valueBytes?: number;
   /** Leases that there are. On a replica: handles that it granted and that are not known to be gone. */
   readonly leases: number;
   /**

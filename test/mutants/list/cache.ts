@@ -203,6 +203,14 @@ export const CACHE_FAULTS: readonly Fault[] = [
     tests: ['test/unit/cache/'],
   },
   {
+    id: 'sizes-of-the-old-state-kept',
+    file: 'src/store/state.ts',
+    find: '    this.#sizes = sizes === undefined ? undefined : new SizeLedger(sizes);\n  }',
+    replace: '    void [sizes, SizeLedger];\n  }',
+    why: 'M35: a list that replaces the state is measured by itself, else a replica at its budget never comes back',
+    tests: ['test/unit/cache/'],
+  },
+  {
     id: 'connection-not-verified',
     file: 'src/cache/follow.ts',
     find: '    await verify(options, isListed, signal);',

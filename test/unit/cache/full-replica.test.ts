@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CompactedError } from '../../../src/types/errors.ts';
+import { createCommitHistory } from '../../../src/testing/commit-history.ts';
+import { CompactedError, StoreFullError } from '../../../src/types/errors.ts';
 import { Consumer, openRig, probe, type ReplicaRig } from '../../support/replica-rig.ts';
 
 /** A replica at its memory limit: it stays at its last true state, and comes back when the data fit again (M35). */
@@ -103,6 +104,85 @@ describe('a full replica', () => {
     const batches = await idle.drain();
     expect(batches.map(({ span, events }) => [span, events.length])).toEqual([[true, 100]]);
     await expect(lagging.next()).rejects.toBeInstanceOf(CompactedError);
+    await store.close();
+  });
+});
+
+/** The same with a bound on values, which are not in the core: `limits.storeBytes` is the rest of a replica's budget (M35). */
+describe('a replica whose values are bounded', () => {
+  const value = (length: number) => 'v'.repeat(length);
+  const put = (key: string, length: number) => ({ key, value: value(length) });
+
+  it('says what they take, and gives up history for the newest state', async () => {
+    const { store, clock, history } = await openRig({ limits: { storeBytes: 100 } });
+    expect(store.stats().valueBytes).toBe(0);
+    history.commit([put('a', 30)]);
+    history.commit([put('a', 40)]);
+    await clock.settle();
+    expect([store.stats().valueBytes, store.compactRevision]).toEqual([70, 1]);
+    history.commit([put('b', 50)]);
+    await clock.settle();
+    expect([store.revision, store.stats().valueBytes]).toEqual([history.revision, 90]);
+    expect(store.compactRevision).toBe(history.revision - 1);
+    expect(store.stats().replica).toMatchObject({ relists: 0, violations: 0 });
+    await store.close();
+  });
+
+  it('takes the list itself where the difference does not fit: watches end, the epoch stays', async () => {
+    const { store, clock, history, logged } = await openRig({ limits: { storeBytes: 100 } });
+    history.commit([put('a', 60)]);
+    await clock.settle();
+    const idle = new Consumer(store.watch({ prefix: '' }, { fromRevision: 2 }), clock);
+    await idle.drain();
+    // 60 and 70 at a time are too much; 70 alone is not.
+    history.commit([put('a', 70)]);
+    await clock.advance(1_000);
+    expect([store.revision, store.epoch, store.stats().valueBytes]).toEqual([history.revision, 1, 70]);
+    expect(store.get('a')?.value).toBe(value(70));
+    expect(logged).toContain('The difference to the list did not fit, starting anew with the list');
+    await idle.drain();
+    expect(idle.error).toMatchObject({ name: 'CompactedError', minRevision: history.revision + 1 });
+    await store.close();
+  });
+
+  it('stays at its last true state while the data do not fit, its writes wait, and it comes back', async () => {
+    const { store, clock, history, backend } = await openRig({ limits: { storeBytes: 100 } });
+    history.commit([put('a', 60)]);
+    await clock.settle();
+    const { revision } = store;
+    history.commit([put('b', 60)]);
+    const own = probe(store.put('own', '1'));
+    await clock.advance(60_000);
+    expect([store.revision, own.state, store.get('a')?.value]).toEqual([revision, 'pending', value(60)]);
+    expect(store.get('b')).toBeUndefined();
+    const { range } = backend.calls;
+    await clock.advance(100_000);
+    expect(backend.calls.range - range).toBeLessThan(25);
+    history.commit([{ key: 'a' }]);
+    await clock.advance(30_000);
+    expect([store.revision, own.state, store.get('own')?.value]).toEqual([history.revision, 'resolved', '1']);
+    expect([store.get('a'), store.stats().valueBytes, store.epoch]).toEqual([undefined, 61, 1]);
+    await store.close();
+  });
+
+  it('deletes fit whatever is there', async () => {
+    const history = createCommitHistory();
+    for (const key of ['a', 'b']) history.commit([put(key, 50)]);
+    const { store, clock } = await openRig({ history, limits: { storeBytes: 100 } });
+    history.commit([{ key: 'b' }]);
+    await clock.settle();
+    expect([store.revision, store.range({ prefix: '' }).count]).toEqual([history.revision, 1]);
+    expect(store.stats().replica).toMatchObject({ relists: 0 });
+    await store.close();
+  });
+
+  it('a first list that does not fit ends the store: it is never shown as less, and never as not there yet', async () => {
+    const history = createCommitHistory();
+    for (const key of ['a', 'b', 'c']) history.commit([put(key, 50)]);
+    const { store, clock } = await openRig({ history, limits: { storeBytes: 149 } });
+    await clock.advance(30_000);
+    expect(() => store.get('a')).toThrow(StoreFullError);
+    await expect(store.ready()).rejects.toMatchObject({ limit: 'storeBytes', max: 149 });
     await store.close();
   });
 });

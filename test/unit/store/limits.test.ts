@@ -410,6 +410,21 @@ describe('limits.storeBytes', () => {
     await expect(store.put('k', 'x')).rejects.toThrow(StoreFullError);
   });
 
+  it('stats say what the values take, where it is counted', async () => {
+    const { store, clock } = await open(100);
+    expect(store.stats().valueBytes).toBe(0);
+    await store.put('k', text(60));
+    await store.put('k', text(40));
+    expect(store.stats()).toMatchObject({ keys: 1, storedVersions: 2, logEntries: 2, valueBytes: 100 });
+    await store.compact(store.revision);
+    while (await clock.advanceToNext());
+    expect(store.stats()).toMatchObject({ keys: 1, storedVersions: 1, valueBytes: 40 });
+    await store.close();
+    const { store: unbounded } = await openTestStore<unknown>();
+    expect('valueBytes' in unbounded.stats()).toBe(false);
+    await unbounded.close();
+  });
+
   it('each version of a commit gives back what is its own', async () => {
     const { store } = await open(100);
     await store.putAll([
