@@ -4,9 +4,10 @@ import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key } from '../types/revision.ts';
 import { untilAborted } from '../types/until-aborted.ts';
-import { type CompareOptions, compareAll } from './consistency.ts';
+import { compareAll } from './consistency.ts';
+import type { Sides } from './sides.ts';
 
-export interface ConsistencyKeeperOptions<V, K extends Key> extends CompareOptions<V, K> {
+export interface ConsistencyKeeperOptions<V, K extends Key> extends Sides<V, K> {
   /** ms between two checks, on average. */
   readonly intervalMs: number | undefined;
   readonly clock: Pick<Clock, 'after'>;

@@ -1,23 +1,14 @@
 import { compareBytes } from '../core/key-order.ts';
-import type { Mvcc } from '../store/mvcc.ts';
-import type { Backend, BackendRangeResponse, ByteRange } from '../types/backend.ts';
+import type { BackendRangeResponse, ByteRange } from '../types/backend.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import { checkRange, refusal, rowsOf } from './ingress.ts';
-import type { ReplicatedPrefixes } from './prefixes.ts';
-import type { Questions } from './questions.ts';
 import { isStored } from './relist.ts';
+import type { Sides } from './sides.ts';
 
 /** Rows of one question. */
 const PAGE_ROWS = 1_000;
 
 const ACTION = 'check the consistency';
-
-export interface CompareOptions<V, K extends Key> {
-  readonly backend: Backend;
-  readonly mvcc: Mvcc<V, K>;
-  readonly prefixes: ReplicatedPrefixes;
-  readonly questions: Questions;
-}
 
 /**
  * Compares every row of the backend at a revision with the local state there, a page at a time (M44). Answers what differs
@@ -32,11 +23,11 @@ export interface CompareOptions<V, K extends Key> {
  * with `CompactedError` and `FutureRevisionError` when the backend cannot read it, and with what its calls reject with.
  */
 export async function compareAll<V, K extends Key>(
-  options: CompareOptions<V, K>,
+  sides: Sides<V, K>,
   revision: Revision,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { backend, mvcc, prefixes, questions } = options;
+  const { backend, mvcc, prefixes, questions } = sides;
   const expected = mvcc.state.count(mvcc.resolve({ prefix: mvcc.keys.key('') }, ACTION), revision);
   let ranges: readonly ByteRange[] = prefixes.ranges;
   let rows = 0;

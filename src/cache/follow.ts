@@ -6,10 +6,11 @@ import type { Logger } from '../types/logger.ts';
 import type { Key } from '../types/revision.ts';
 import { Replaced, Violation } from './failures.ts';
 import { checkItem } from './ingress.ts';
+import type { Sides } from './sides.ts';
 import { Turns } from './turns.ts';
-import { type VerifyOptions, verify } from './verify.ts';
+import { verify } from './verify.ts';
 
-export interface FollowOptions<V, K extends Key> extends VerifyOptions<V, K> {
+export interface FollowOptions<V, K extends Key> extends Sides<V, K> {
   readonly clock: Clock;
   readonly logger: Logger;
   /** The stream is open, and of the data that are here. */

@@ -1,24 +1,16 @@
 import type { Mvcc } from '../store/mvcc.ts';
-import type { Backend, BackendRangeResponse } from '../types/backend.ts';
+import type { BackendRangeResponse } from '../types/backend.ts';
 import { CompactedError, FutureRevisionError } from '../types/errors.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import { Replaced } from './failures.ts';
 import { checkRange, rowsOf } from './ingress.ts';
-import type { ReplicatedPrefixes } from './prefixes.ts';
-import type { Questions } from './questions.ts';
 import { isStored } from './relist.ts';
+import type { Sides } from './sides.ts';
 
 /** A commit may have written any number of keys; so many of the newest one are compared. */
 const ROWS_MAX = 128;
 
 const ACTION = 'verify what is here';
-
-export interface VerifyOptions<V, K extends Key> {
-  readonly backend: Backend;
-  readonly mvcc: Mvcc<V, K>;
-  readonly prefixes: ReplicatedPrefixes;
-  readonly questions: Questions;
-}
 
 /**
  * Whether the backend at A is what is here at A (M23). Asked on each connection, after its `open` and before its first
@@ -37,11 +29,11 @@ export interface VerifyOptions<V, K extends Key> {
  * connection; what the question rejects with.
  */
 export async function verify<V, K extends Key>(
-  options: VerifyOptions<V, K>,
+  sides: Sides<V, K>,
   isListed: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const { backend, mvcc, prefixes, questions } = options;
+  const { backend, mvcc, prefixes, questions } = sides;
   const { revision } = mvcc.window;
   const { count, newest, written } = summary(mvcc, revision);
   const request = {

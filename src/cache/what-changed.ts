@@ -1,14 +1,7 @@
-import type { Mvcc } from '../store/mvcc.ts';
-import type { Backend, BackendRangeResponse } from '../types/backend.ts';
+import type { BackendRangeResponse } from '../types/backend.ts';
 import type { Key, Revision } from '../types/revision.ts';
 import { checkRange } from './ingress.ts';
-import type { ReplicatedPrefixes } from './prefixes.ts';
-
-export interface WhatChangedOptions<V, K extends Key> {
-  readonly backend: Backend;
-  readonly mvcc: Mvcc<V, K>;
-  readonly prefixes: ReplicatedPrefixes;
-}
+import type { Sides } from './sides.ts';
 
 type Question = (signal: AbortSignal) => Promise<BackendRangeResponse>;
 
@@ -18,7 +11,7 @@ type Question = (signal: AbortSignal) => Promise<BackendRangeResponse>;
  * in neither.
  */
 export async function whatChanged<V, K extends Key>(
-  { backend, mvcc, prefixes }: WhatChangedOptions<V, K>,
+  { backend, mvcc, prefixes }: Omit<Sides<V, K>, 'questions'>,
   after: Revision,
   ask: (question: Question) => Promise<BackendRangeResponse>,
 ): Promise<{ readonly revision: Revision; readonly isNothing: boolean }> {
