@@ -105,6 +105,16 @@ describe('failover', () => {
     expect((error as Error).message).toMatch(/b\.invalid.*ECONNREFUSED/);
   });
 
+  it('one whose certificate is no good does not make the other one, which is away, permanent', async () => {
+    const expired = () => {
+      throw new TypeError('fetch failed', { cause: new Error('certificate has expired') });
+    };
+    const fetch = (url: string) => (url.startsWith(B) ? expired() : refused());
+    const error = (await errorOf(openEtcdBackend({ endpoints: [A, B], fetch }))) as Error;
+    expect(error).toMatchObject({ permanent: false, cause: { errors: [{ permanent: false }, { permanent: true }] } });
+    expect(error.message).toMatch(/a\.invalid:1 cannot.*; http:\/\/b\.invalid:1 cannot.*expired/);
+  });
+
   it('a certificate that is no good is permanent', async () => {
     const bad = () => {
       throw Object.assign(new TypeError('fetch failed'), {
