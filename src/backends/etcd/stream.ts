@@ -130,11 +130,10 @@ export class EtcdStream implements BackendWatchStream {
     throw new BackendError(ACTION, 'etcd ended the stream');
   }
 
-  /** A member that does not say its version is one that is too old. */
   async #offerProgress({ endpoint, send }: OpenedStream): Promise<void> {
     const { client, offersProgress } = this.#options;
     if (!offersProgress) return;
-    const version = await versionOf(client, endpoint, this.#request.signal).catch(() => undefined);
+    const version = await versionOf(client, endpoint, this.#request.signal);
     if (hasSoundProgress(version)) this.#send = send;
   }
 }

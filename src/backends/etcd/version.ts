@@ -19,7 +19,19 @@ export function hasSoundProgress(version: unknown): boolean {
   return Number(major) > 3 || (Number(major) === 3 && Number(minor) > 5);
 }
 
-/** What a member says of itself. */
-export function versionOf(client: EtcdClient, endpoint: string, signal: AbortSignal | undefined): Promise<unknown> {
-  return client.callMember('maintenance/status', {}, { endpoint, signal }, ({ version }) => version);
+/**
+ * What a member says of itself; `undefined` of one that does not say it, which is as one that is too old. It is no error of the
+ * watch: that one goes on, and ends by itself if the member is unwell.
+ */
+export async function versionOf(
+  client: EtcdClient,
+  endpoint: string,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  try {
+    return await client.callMember('maintenance/status', {}, { endpoint, signal }, ({ version }) => version);
+  } catch {
+    signal?.throwIfAborted();
+    return undefined;
+  }
 }

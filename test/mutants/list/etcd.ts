@@ -225,8 +225,8 @@ export const ETCD_FAULTS: readonly Fault[] = (
     {
       id: 'grpc-broken-connection-was-not-sent',
       file: 'src/adapters/etcd/grpc-status.ts',
-      find: '/^(?:No connection established|',
-      replace: '/^(?:Connection dropped|No connection established|',
+      find: 'if (code === UNAVAILABLE && NOT_SENT.test(details))',
+      replace: 'if (NOT_SENT.test(details) || OWN.test(details))',
       why: 'M4: a write whose connection breaks may have been heard',
     },
     {

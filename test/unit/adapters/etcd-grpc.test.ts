@@ -363,6 +363,26 @@ describe('progress', () => {
     expect(typeof stream.requestProgress).toBe(isSound ? 'function' : 'undefined');
   });
 
+  it('a member that refuses to tell its version is watched without', async () => {
+    const world = { isWell: true };
+    const { endpoint } = await startMember({
+      answer: (_, { method }) => {
+        if (method === 'maintenance/status' && !world.isWell) throw refusal(7, 'etcdserver: permission denied');
+        return {};
+      },
+      streams: { watch: (_, stream) => stream.write({ created: true }) },
+    });
+    const backend = await openGrpc([endpoint]);
+    expect(backend.capabilities.progress).toBe(true);
+    world.isWell = false;
+    expect((await openGrpc([endpoint])).capabilities.progress).toBe(false);
+    const stream = backend.watch({ ranges: [ALL], fromRevision: 3 });
+    for await (const { type } of stream) {
+      expect([type, stream.requestProgress]).toEqual(['open', undefined]);
+      break;
+    }
+  });
+
   it('comes behind the events that it stands for, on request only', async () => {
     const { stream, items, requests } = await openWatch('3.5.13', (member) => {
       member.write({ events: [event(4)] });
