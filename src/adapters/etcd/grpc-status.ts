@@ -29,7 +29,7 @@ const NOT_SENT = /^(?:No connection established|Name resolution failed|Stream re
 
 /** What the library says of an answer that had begun, or of a server that is none. */
 const OWN =
-  /^(?:Received HTTP status code|Received RST_STREAM|Connection dropped|Response message parsing error|Cancelled on client|Call ended)/;
+  /^(?:Received HTTP status|Received RST_STREAM|Connection dropped|Response message parsing|Cancelled on client|Call cancelled|No status)/;
 
 /**
  * A failed call in the errors of a transport. The library tells its own findings and the server's words in one form; what came
@@ -42,7 +42,9 @@ export function errorOfStatus(error: unknown, { endpoint, heard, answerBytesMax 
   // Another server may answer HTTP/2 with whatever it has; read as messages of gRPC that means anything.
   if (contentType !== undefined && !contentType.startsWith('application/grpc')) {
     const status = /^Received HTTP status code \d+/.exec(details)?.[0] ?? 'an answer';
-    return new Unreadable(`${status} of the type ${contentType}`, { cause: error });
+    return new Unreadable(`${status} of ${contentType === '' ? 'no type' : `the type ${contentType}`}`, {
+      cause: error,
+    });
   }
   const isServers = contentType !== undefined || (metadata !== undefined && Object.keys(metadata.getMap()).length > 0);
   if (code === RESOURCE_EXHAUSTED && /^Received message larger than max/.test(details))

@@ -187,7 +187,7 @@ export class GrpcTransport implements Transport {
 function listen(call: GrpcCall): Heard {
   const heard: { contentType: string | undefined } = { contentType: undefined };
   call.on('metadata', (metadata) => {
-    heard.contentType = String(metadata.get('content-type')[0]);
+    heard.contentType = String(metadata.get('content-type')[0] ?? '');
   });
   return heard;
 }
