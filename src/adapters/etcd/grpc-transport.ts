@@ -1,3 +1,4 @@
+import { Silent, Unreadable } from '../../backends/etcd/errors.ts';
 import type { Destination, Method, Transport, TransportStream } from '../../backends/etcd/transport.ts';
 import type { WireObject } from '../../backends/etcd/wire.ts';
 import { BackendError, ClosedError } from '../../types/errors.ts';
@@ -24,6 +25,12 @@ export interface GrpcTransportOptions {
   readonly answerBytesMax: number;
 }
 
+interface Connection {
+  readonly client: GrpcClient;
+  /** Of its streams: they end when it is given up. */
+  readonly lost: AbortController;
+}
+
 interface Codec extends Record<'path', string> {
   readonly serialize: (message: object) => Uint8Array;
   readonly deserialize: (bytes: Uint8Array) => object;
@@ -45,7 +52,7 @@ export class GrpcTransport implements Transport {
   readonly #options: GrpcTransportOptions;
   readonly #secure: unknown;
   readonly #codecs = new Map<Method, Codec>();
-  readonly #clients = new Map<string, GrpcClient>();
+  readonly #connections = new Map<string, Connection>();
   #isClosed = false;
 
   /** @throws BackendError, permanent, for certificates and keys that are none */
@@ -69,8 +76,8 @@ export class GrpcTransport implements Transport {
     const { path, serialize, deserialize } = this.#codec(method);
     return new Promise((resolve, reject) => {
       to.signal.throwIfAborted();
-      const client = this.#client(to.endpoint);
-      const call = client.makeUnaryRequest(
+      const connection = this.#connection(to.endpoint);
+      const call = connection.client.makeUnaryRequest(
         path,
         serialize,
         deserialize,
@@ -86,6 +93,7 @@ export class GrpcTransport implements Transport {
       const unlisten = onAbort(to.signal, (reason) => {
         call.cancel();
         reject(reason);
+        this.#judge(connection, to.endpoint, reason);
       });
     });
   }
@@ -93,21 +101,26 @@ export class GrpcTransport implements Transport {
   stream(method: Method, request: WireObject, to: Destination): TransportStream {
     const { path, serialize, deserialize } = this.#codec(method);
     to.signal.throwIfAborted();
-    const client = this.#client(to.endpoint);
-    const call = client.makeBidiStreamRequest(path, serialize, deserialize, this.#metadata(method, to));
+    const connection = this.#connection(to.endpoint);
+    const call = connection.client.makeBidiStreamRequest(path, serialize, deserialize, this.#metadata(method, to));
     const heard = listen(call);
     // Told to whoever reads; where nobody does any more it would be thrown at the process.
     call.on('error', () => {});
-    const unlisten = onAbort(to.signal, () => call.cancel());
+    const unlistenLost = onAbort(connection.lost.signal, () => call.cancel());
+    const unlisten = onAbort(to.signal, (reason) => {
+      call.cancel();
+      this.#judge(connection, to.endpoint, reason);
+    });
     let isOpen = true;
     const end = () => {
       isOpen = false;
       unlisten();
+      unlistenLost();
       call.cancel();
     };
     call.write(request);
     return {
-      messages: this.#messages(call, heard, to, end),
+      messages: this.#messages(call, { heard, to, lost: connection.lost.signal }, end),
       send: (more) => {
         if (isOpen) call.write(more);
       },
@@ -116,14 +129,13 @@ export class GrpcTransport implements Transport {
 
   close(): void {
     this.#isClosed = true;
-    for (const client of this.#clients.values()) client.close();
-    this.#clients.clear();
+    for (const { client } of this.#connections.values()) client.close();
+    this.#connections.clear();
   }
 
   async *#messages(
     call: AsyncIterable<object>,
-    heard: Heard,
-    to: Destination,
+    { heard, to, lost }: { readonly heard: Heard; readonly to: Destination; readonly lost: AbortSignal },
     end: () => void,
   ): TransportStream['messages'] {
     try {
@@ -133,6 +145,7 @@ export class GrpcTransport implements Transport {
       }
     } catch (error) {
       to.signal.throwIfAborted();
+      lost.throwIfAborted();
       throw this.#errorOf(error, heard, to);
     } finally {
       end();
@@ -154,9 +167,20 @@ export class GrpcTransport implements Transport {
     return metadata;
   }
 
-  #client(endpoint: string): GrpcClient {
+  /**
+   * A connection on which a member was silent may be dead without anybody having noticed: what is broken within a frame, for
+   * instance, the library waits for. So it is given up with all that is on it, and the next call makes another.
+   */
+  #judge(connection: Connection, endpoint: string, reason: unknown): void {
+    if (!(reason instanceof Silent) || this.#connections.get(endpoint) !== connection) return;
+    this.#connections.delete(endpoint);
+    connection.client.close();
+    connection.lost.abort(new Unreadable('a connection on which a call had no answer'));
+  }
+
+  #connection(endpoint: string): Connection {
     if (this.#isClosed) throw new ClosedError('use an etcd backend');
-    const known = this.#clients.get(endpoint);
+    const known = this.#connections.get(endpoint);
     if (known !== undefined) return known;
     const { keepaliveMs, answerBytesMax, libraries } = this.#options;
     const { grpc } = libraries;
@@ -178,8 +202,9 @@ export class GrpcTransport implements Transport {
       // Connections are this backend's own, and so are their ends.
       'grpc.use_local_subchannel_pool': 1,
     });
-    this.#clients.set(endpoint, client);
-    return client;
+    const connection = { client, lost: new AbortController() };
+    this.#connections.set(endpoint, connection);
+    return connection;
   }
 }
 

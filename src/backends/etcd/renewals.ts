@@ -99,7 +99,7 @@ class RenewalStream {
       waiter.unlisten = onAbort(signal, (reason) => {
         waiter.isLeft = true;
         reject(reason);
-        this.#retire();
+        this.#retire(reason);
       });
     });
   }
@@ -135,20 +135,20 @@ class RenewalStream {
     if (waiters.length === 0) this.#waiters.delete(id);
     waiter.unlisten();
     waiter.resolve(answer);
-    if (this.#isRetired) this.#endIfLeft();
+    if (this.#isRetired) this.#endIfLeft(new Unreadable('a stream of renewals that nobody waits for'));
     else if (this.#waiters.size === 0) this.#idle();
   }
 
   /** Whoever gave up may have had reason to: the next renewal gets another stream. */
-  #retire(): void {
+  #retire(reason: unknown): void {
     this.#isRetired = true;
     this.#options.forget(this);
-    this.#endIfLeft();
+    this.#endIfLeft(reason);
   }
 
-  #endIfLeft(): void {
+  #endIfLeft(reason: unknown): void {
     const isWaited = [...this.#waiters.values()].some((waiters) => waiters.some(({ isLeft }) => !isLeft));
-    if (!isWaited) this.end(new Unreadable('a stream of renewals that nobody waits for'));
+    if (!isWaited) this.end(reason);
   }
 
   #idle(): void {

@@ -244,6 +244,20 @@ export const ETCD_FAULTS: readonly Fault[] = (
       why: 'a page read as a message is not an answer that is too large',
     },
     {
+      id: 'grpc-dead-connection-is-kept',
+      file: 'src/adapters/etcd/grpc-transport.ts',
+      find: "connection.lost.abort(new Unreadable('a connection on which a call had no answer'));",
+      replace: '',
+      why: 'a watch on a connection that is dead is silent for ever',
+    },
+    {
+      id: 'etcd-silent-renewals-keep-their-connection',
+      file: 'src/backends/etcd/renewals.ts',
+      find: 'if (!isWaited) this.end(reason);',
+      replace: "if (!isWaited) this.end(new Unreadable('nobody waits'));",
+      why: 'a member that is silent to renewals loses its connection',
+    },
+    {
       id: 'grpc-answers-without-bound',
       file: 'src/adapters/etcd/grpc-transport.ts',
       find: "'grpc.max_receive_message_length': answerBytesMax,\n",

@@ -1,4 +1,4 @@
-import { createServer as createTcp } from 'node:net';
+import { connect, createServer as createTcp } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BackendTxnRequest } from '../../../src/types/backend.ts';
 import { CompactedError, FutureRevisionError, LeaseNotFoundError } from '../../../src/types/errors.ts';
@@ -182,6 +182,44 @@ describe('failover', () => {
     world.isWell = false;
     expect((await backend.status({})).revision).toBe(5);
     expect(other.asked).toEqual(['kv/range']);
+  });
+
+  it('a connection that is broken without anybody noticing is given up with all that is on it', async () => {
+    const member = await startMember({
+      streams: {
+        watch: (_, stream) => stream.write({ created: true }),
+        'lease/keepalive': ({ ID }, stream) => stream.write({ header: GRPC_HEADER, ID, TTL: '9' }),
+      },
+    });
+    const world = { isBroken: false };
+    const proxy = createTcp((client) => {
+      const server = connect(Number(new URL(member.endpoint).port), '127.0.0.1');
+      client.pipe(server);
+      const isOld = !world.isBroken;
+      // The begin of a frame that is never finished.
+      server.on('data', (data) => void client.write(isOld && world.isBroken ? Buffer.of(0, 0x3f, 0xff, 0, 0) : data));
+      for (const socket of [client, server]) socket.on('error', () => client.destroy());
+      onTestFinished(() => void server.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void proxy.close());
+    const address = proxy.address();
+    const endpoint = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+    for (const ask of ['status', 'renewal'] as const) {
+      world.isBroken = false;
+      const backend = await openGrpc([endpoint], { timeoutMs: 300 });
+      const call = () =>
+        ask === 'status' ? backend.status({}) : (backend.leases?.keepAlive({ id: '7' }) as Promise<unknown>);
+      const watch = backend.watch({ ranges: [ALL], fromRevision: 3 })[Symbol.asyncIterator]();
+      await watch.next();
+      const ended = errorOf(watch.next());
+      await call();
+      world.isBroken = true;
+      expect(((await errorOf(call())) as Error).message).toContain('has not answered within 300 ms');
+      expect(((await ended) as Error).message).toContain('a connection on which a call had no answer');
+      await call();
+      await backend[Symbol.asyncDispose]();
+    }
   });
 
   it('a signal ends a call with its reason, and the member hears of it', async () => {
