@@ -323,7 +323,7 @@ export const ETCD_FAULTS: readonly Fault[] = (
     {
       id: 'etcd-left-renewal-keeps-its-stream',
       file: 'src/backends/etcd/renewals.ts',
-      find: '        reject(reason);\n        this.#retire();',
+      find: '        reject(reason);\n        this.#retire(reason);',
       replace: '        reject(reason);',
       why: "the answer to a renewal that was given up is no other one's",
     },
