@@ -28,7 +28,7 @@ export async function hurtLeaders({ folder, dist, command, random, say }, writes
   load.endpoints = cluster.endpoints;
   try {
     await load.open(cluster.endpoints);
-    await load.open([...cluster.endpoints].reverse());
+    await load.open([...cluster.endpoints].reverse(), 'grpc');
     load.write(WRITERS);
     let faults = 0;
     while (load.journal.acknowledged.length < writes) {
@@ -176,7 +176,7 @@ export async function hurtConnections({ folder, dist, command, random, say }, wr
     const addresses = [];
     for (const proxy of proxies) addresses.push(await proxy.listen());
     await load.open(addresses);
-    await load.open([...addresses].reverse());
+    await load.open([...addresses].reverse(), 'grpc');
     for (const proxy of proxies) proxy.percent = 2;
     load.write(WRITERS);
     await until(() => load.journal.acknowledged.length >= writes, `${writes} writes`, 600_000);
