@@ -73,16 +73,15 @@ async function main(args) {
   if (!values.json) console.log(`seed ${seed}`);
   await build({ frozen: true, ifStale: true });
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-faults-'));
-  // Servers and processes end at the exit, whatever leads to it.
+  // Servers and processes end at the exit, whatever leads to it; then what they wrote to can go.
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  process.once('exit', remove);
   for (const [signal, code] of /** @type {const} */ ([
     ['SIGINT', 130],
     ['SIGTERM', 143],
     ['SIGHUP', 129],
   ])) {
-    process.once(signal, () => {
-      rmSync(folder, { recursive: true, force: true });
-      process.exit(code);
-    });
+    process.once(signal, () => process.exit(code));
   }
   const { only, broken, smoke: isSmoke, json: isJson, 'self-check': isSelfCheck } = values;
   const isRowsOnly = isJson || isSelfCheck || only.length + broken.length > 0;

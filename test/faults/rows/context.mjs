@@ -170,15 +170,16 @@ export class Context {
    * @returns {Promise<T>}
    */
   async within(promise, what) {
-    const timer = new AbortController();
-    const late = delay(this.#options.deadlineMs, undefined, { signal: timer.signal }).then(() => {
-      throw new Error(`waited ${this.#options.deadlineMs} ms for ${what}`);
+    const { deadlineMs } = this.#options;
+    /** @type {NodeJS.Timeout | undefined} */
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`waited ${deadlineMs} ms for ${what}`)), deadlineMs);
     });
     try {
-      return await Promise.race([promise, late]);
+      return await /** @type {Promise<T>} */ (Promise.race([promise, late]));
     } finally {
-      late.catch(() => {});
-      timer.abort();
+      clearTimeout(timer);
     }
   }
 

@@ -138,7 +138,9 @@ export class NaiveCache {
 
   /** @param {number} revision */
   async compact(revision) {
-    await this.#backend.compact({ revision }).catch(() => {});
+    await this.#backend.compact({ revision }).catch((error) => {
+      if (error.code !== 'COMPACTED') throw error;
+    });
     if (this.#fault !== 'F11') await this.#applied(revision);
     this.compactRevision = this.#fault === 'F12' ? revision : Math.max(this.compactRevision, revision);
     if (this.#fault !== 'F11' && this.#fault !== 'F25') this.#trim();
@@ -182,11 +184,11 @@ export class NaiveCache {
     this.#abort.abort();
   }
 
-  /** A place for keys that belong to no list. @returns {Promise<void>} */
+  /** Feeds the cache until it is closed. @returns {Promise<void>} */
   async #follow() {
     const { signal } = this.#abort;
     const range = { start: bytes(this.#prefix), end: bytes(`${this.#prefix.slice(0, -1)}0`) };
-    if (this.#fault === 'F35') void this.#poll();
+    if (this.#fault === 'F35') void this.#poll().catch(() => this.#errors++);
     if (this.#fault === 'F36') setInterval(() => {}, 50);
     while (!signal.aborted) {
       try {
@@ -286,7 +288,7 @@ export class NaiveCache {
 
   async #poll() {
     while (!this.#abort.signal.aborted) {
-      await this.#backend.status({}).catch(() => {});
+      await this.#backend.status({});
       await delay(50);
     }
   }

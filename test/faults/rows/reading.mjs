@@ -67,7 +67,10 @@ export const READING = [
           }
           return states.size;
         })();
-        vars.looking.catch(() => {});
+        // It is awaited later; until then nobody hears of it.
+        vars.looking.catch((/** @type {unknown} */ error) => {
+          vars.lookingError = error;
+        });
       });
       await Promise.all(
         writers.map((writer, index) =>

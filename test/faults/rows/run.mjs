@@ -32,7 +32,7 @@ export async function runRows(setting, { ids, mode, tell }) {
   const results = [];
   const end = () => worlds.close();
   // Whatever ends this process, a signal too: its handlers exit.
-  process.once('exit', end);
+  process.prependOnceListener('exit', end);
   try {
     for (const id of ids.length > 0 ? ids : mode === 'sound' ? IDS : BREAKABLE) {
       for (const result of await runRow(setting, worlds, id, mode)) {

@@ -308,7 +308,10 @@ export const WATCHING = [
           }
           return seen.size;
         })();
-        vars.looking.catch(() => {});
+        // It is awaited later; until then nobody hears of it.
+        vars.looking.catch((/** @type {unknown} */ error) => {
+          vars.lookingError = error;
+        });
       });
       const last = (await write(other, world.sized(30, 300))).at(-1) ?? 0;
       const seen = await here.run(async ({ store, vars, until }, last) => {
