@@ -77,8 +77,11 @@ export async function hurtServer({ folder, dist, command, random, say }) {
       // Whatever happens there, what is here is a true state.
       if (store.range({ prefix: PREFIX }).count === 0 || store.revision < before)
         throw new Error('an empty or older state');
+      const answered = load.journal.acknowledged.length;
       await end();
       await until(() => store.revision > before, `news after ${fault}`);
+      // Each writer has the answer of the write that had to wait, before the next fault can be blamed for it.
+      await until(() => load.journal.acknowledged.length > answered + 2 * WRITERS, `answers after ${fault}`);
     }
     tell(say, load, await load.finish(), 'stopped and killed');
     await compactBehind(library, cluster, proxy, store);
