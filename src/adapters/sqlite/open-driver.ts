@@ -4,6 +4,7 @@ import type { SqliteDriver } from '../../types/sqlite-driver.ts';
 import { loadModule } from '../load-module.ts';
 import type { FileSystem, Paths } from './file-system.ts';
 import { OPENERS, type SqliteLibrary } from './libraries.ts';
+import { nativeRefusal } from './native-version.ts';
 import { StatementDriver } from './statement-driver.ts';
 
 export interface OpenDriverOptions {
@@ -32,8 +33,11 @@ export async function openDriver({
   const { file, files } = await locate(path);
   const names = library === undefined ? librariesHere() : [library];
   const missing: unknown[] = [];
+  const refusals: string[] = [];
   for (const name of names) {
-    const loaded = await loadModule(name);
+    const refusal = name === 'better-sqlite3' ? await nativeRefusal() : undefined;
+    if (refusal !== undefined) refusals.push(refusal.message);
+    const loaded = refusal === undefined ? await loadModule(name) : { error: refusal };
     if ('error' in loaded) {
       missing.push(loaded.error);
       continue;
@@ -49,8 +53,9 @@ export async function openDriver({
     return new StatementDriver(database, files === undefined ? facts : { ...facts, checkFile: fileCheck(file, files) });
   }
   const install =
-    'on Node 20 run "npm install better-sqlite3", or "npm install node-sqlite3-wasm" for one without native code';
-  throw new BackendError(ACTION, `none of ${names.join(', ')} is here; ${install}`, {
+    'on Node 20 run "npm install better-sqlite3@12", or "npm install node-sqlite3-wasm" for one without native code';
+  const what = refusals.length > 0 ? refusals.join('; ') : install;
+  throw new BackendError(ACTION, `none of ${names.join(', ')} is here; ${what}`, {
     cause: new AggregateError(missing, 'no library for SQLite could be loaded'),
     permanent: true,
   });
