@@ -75,16 +75,16 @@ export class ObjectWatch<O extends KubernetesObject> implements StorageWatch<O> 
     if (this.#isReading)
       throw new TypeError('Cannot read a watch: another next() is waiting, a watch has one consumer');
     this.#isReading = true;
+    let event: StorageWatchEvent<O> | undefined;
     try {
-      const event = await this.#read();
-      return event === undefined ? this.#result() : { value: event, done: false };
+      event = await this.#read();
     } catch (error) {
-      if (this.#isEnded) return this.#result();
-      this.#end();
-      throw this.#told(error);
+      // What ended it meanwhile has said why.
+      if (!this.#isEnded) this.fail(error);
     } finally {
       this.#isReading = false;
     }
+    return event === undefined ? this.#result() : { value: event, done: false };
   }
 
   stop(): void {

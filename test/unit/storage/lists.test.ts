@@ -170,9 +170,11 @@ describe('lists of a storage: which state', () => {
     await bad({ continue: '%%%' });
     expect(await listed(rig, { continue: tokenOf(good) })).toBe('@3 b=1@3');
     // Version 0 beside a token counts for nothing; a match without a version is the layer's above.
-    expect(await listed(rig, { continue: token, resourceVersion: '0' })).toBe('@3 b=1@3');
+    expect(await listed(rig, { continue: token as string, resourceVersion: '0' })).toBe('@3 b=1@3');
     expect(await listed(rig, { resourceVersionMatch: 'Exact' })).toBe('@3 a=1@2 b=1@3');
-    await expect(rig.run(rig.storage.list(POD, { continue: token as string }))).rejects.toThrow('continue needs recursive');
+    await expect(rig.run(rig.storage.list(POD, { continue: token as string }))).rejects.toThrow(
+      'continue needs recursive',
+    );
   });
 });
 
