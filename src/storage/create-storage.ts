@@ -49,7 +49,7 @@ const MS_MAX = 0x7fffffff;
 
 /**
  * Objects by key over a store, as Kubernetes keeps them over etcd: lists that say of which state they are and go on in pages of
- * it, watches from a resource version, with bookmarks, and compare and set (K01-K27).
+ * it, watches from a resource version, with bookmarks, and compare and set (K01 and following).
  *
  * The store may be an embedded one or a replica, and stays the caller's. A stored object has no `resourceVersion`: it is the mod
  * revision of its key, so that whoever writes to the store directly is seen, too.

@@ -186,7 +186,7 @@ export interface StorageStats {
 
 /**
  * Objects by key over a store, in the words of Kubernetes' `storage.Interface`. Keys are paths: `/pods/ns1/web`.
- * Rules K01-K27 ([docs/spec/storage.md](../../docs/spec/storage.md)).
+ * Rules K01 and following ([docs/spec/storage.md](../../docs/spec/storage.md)).
  *
  * Every call rejects with `BadRequestError` for a key that is no path, and with TypeError or RangeError for options that
  * cannot be; after `close()` with `ClosedError`.

@@ -11,7 +11,11 @@ describe('bundles', () => {
   it('hold the core in one way each, and share nothing', () => {
     const inline = ['mod.js', 'etcd.js', 'kubernetes.js', 'sqlite.js', 'testing.js', 'cli.js'];
     expect(
-      checkBundles(inline, ['mod.static.js', 'etcd.static.js', 'kubernetes.static.js', 'sqlite.static.js', 'testing.static.js'], built),
+      checkBundles(
+        inline,
+        ['mod.static.js', 'etcd.static.js', 'kubernetes.static.js', 'sqlite.static.js', 'testing.static.js'],
+        built,
+      ),
     ).toEqual([]);
   });
 

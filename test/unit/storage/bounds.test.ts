@@ -2,7 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { createStorage } from '../../../src/storage/create-storage.ts';
 import { changesOf, eventOf } from '../../../src/storage/watch-changes.ts';
 import type { WatchBatch, WatchEvent } from '../../../src/types/event.ts';
-import { both, brief, briefEvent, openRig, Reader, type Thing, thing } from './rig.ts';
+import {
+  brief,
+  briefEvent,
+  KINDS,
+  openRig,
+  Reader,
+  type Rig,
+  type RigOptions,
+  type Thing,
+  thing,
+  withRig,
+} from './rig.ts';
+
+/** The same test on an embedded store and on a replica of one. */
+function both(title: string, test: (rig: Rig) => Promise<void>, options: RigOptions = {}): void {
+  it.each(KINDS)(`${title} (%s)`, (kind) => withRig(kind, test, options));
+}
 
 describe('the bounds of a storage', () => {
   both(

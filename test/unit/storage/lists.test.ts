@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Backend } from '../../../src/types/backend.ts';
-import { both, brief, openRig, PREFIX, type Rig, type Thing, thing } from './rig.ts';
+import { brief, KINDS, openRig, PREFIX, type Rig, type RigOptions, type Thing, thing, withRig } from './rig.ts';
 
 const POD = '/pods/ns1/';
 
@@ -17,6 +17,11 @@ async function listed(rig: Rig, options: Parameters<Rig['storage']['list']>[1] =
 /** A token from outside. */
 function tokenOf(content: unknown): string {
   return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+/** The same test on an embedded store and on a replica of one. */
+function both(title: string, test: (rig: Rig) => Promise<void>, options: RigOptions = {}): void {
+  it.each(KINDS)(`${title} (%s)`, (kind) => withRig(kind, test, options));
 }
 
 describe('lists of a storage: which state', () => {

@@ -1,4 +1,3 @@
-import { describe, it } from 'vitest';
 import { createMemoryBackend } from '../../../src/backends/memory-backend.ts';
 import { type OpenStoreOptions, openStore } from '../../../src/open-store.ts';
 import { createStorage } from '../../../src/storage/create-storage.ts';
@@ -131,16 +130,18 @@ async function settled<T>(clock: VirtualClock, promise: PromiseLike<T>): Promise
   throw new Error('it waits, and no timer does');
 }
 
-/** The same test on an embedded store and on a replica of one. */
-export function both(title: string, test: (rig: Rig) => Promise<void>, options: RigOptions = {}): void {
-  describe.each(['embedded', 'replica'] as const)('%s', (kind) => {
-    it(title, async () => {
-      const rig = await openRig(kind, options);
-      await test(rig);
-      await rig.storage.close();
-      await rig.store.close();
-    });
-  });
+export const KINDS = ['embedded', 'replica'] as const;
+
+/** Runs a test on an embedded store, or on a replica of one. */
+export async function withRig(
+  kind: Rig['kind'],
+  test: (rig: Rig) => Promise<void>,
+  options: RigOptions = {},
+): Promise<void> {
+  const rig = await openRig(kind, options);
+  await test(rig);
+  await rig.storage.close();
+  await rig.store.close();
 }
 
 export function thing(name: string, spec = 1, labels?: Readonly<Record<string, string>>): Thing {

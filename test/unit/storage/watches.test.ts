@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StorageWatchOptions } from '../../../src/storage/types.ts';
-import { both, openRig, PREFIX, Reader, type Rig, type Thing, thing } from './rig.ts';
+import { KINDS, openRig, PREFIX, Reader, type Rig, type RigOptions, type Thing, thing, withRig } from './rig.ts';
 
 const POD = '/pods/ns1/';
 
@@ -14,6 +14,11 @@ async function create(rig: Rig, names: string): Promise<void> {
 
 async function set(rig: Rig, name: string, spec: number): Promise<void> {
   await rig.run(rig.storage.guaranteedUpdate(`${POD}${name}`, (object) => ({ ...object, spec })));
+}
+
+/** The same test on an embedded store and on a replica of one. */
+function both(title: string, test: (rig: Rig) => Promise<void>, options: RigOptions = {}): void {
+  it.each(KINDS)(`${title} (%s)`, (kind) => withRig(kind, test, options));
 }
 
 describe('watches of a storage: where they begin', () => {

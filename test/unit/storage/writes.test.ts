@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConflictError } from '../../../src/types/errors.ts';
-import { both, brief, openRig, PREFIX, type Rig, type Thing, thing } from './rig.ts';
+import { brief, KINDS, openRig, PREFIX, type Rig, type RigOptions, type Thing, thing, withRig } from './rig.ts';
 
 const KEY = '/pods/ns1/a';
 const bump = (object: Thing | undefined): Thing => ({ ...object, spec: Number(object?.spec ?? 0) + 1 });
@@ -9,6 +9,11 @@ const bump = (object: Thing | undefined): Thing => ({ ...object, spec: Number(ob
 async function outside(rig: Rig, spec: number, uid?: string): Promise<number> {
   const metadata = { name: 'a', ...(uid === undefined ? {} : { uid }) };
   return rig.truth.put(`${PREFIX}${KEY}`, { metadata, spec });
+}
+
+/** The same test on an embedded store and on a replica of one. */
+function both(title: string, test: (rig: Rig) => Promise<void>, options: RigOptions = {}): void {
+  it.each(KINDS)(`${title} (%s)`, (kind) => withRig(kind, test, options));
 }
 
 describe('writes of a storage', () => {
