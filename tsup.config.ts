@@ -4,8 +4,8 @@ import { defineConfig, type Options } from 'tsup';
  * Two bundles of the same sources. They differ in one file, how the core module is obtained:
  *
  * ```text
- *   inline   mod.js  etcd.js  sqlite.js  testing.js  cli.js                        src/core/module.ts          bytes inlined, compiled on first use
- *   static   mod.static.js  etcd.static.js  sqlite.static.js  testing.static.js  src/core/module.static.ts   import './core.wasm?module' by the host
+ *   inline   mod.js  etcd.js  kubernetes.js  sqlite.js  testing.js  cli.js    src/core/module.ts          bytes inlined, compiled on first use
+ *   static   mod.static.js, and so on for the others, without a command      src/core/module.static.ts   import './core.wasm?module' by the host
  * ```
  *
  * Within a bundle the entries share chunks, so that an error class is one class whichever entry it came from; between
@@ -30,6 +30,7 @@ const common: Options = {
 const ENTRIES = {
   mod: 'src/mod.ts',
   etcd: 'src/adapters/etcd/mod.ts',
+  kubernetes: 'src/adapters/kubernetes/mod.ts',
   sqlite: 'src/adapters/sqlite/mod.ts',
   testing: 'src/testing/mod.ts',
 };

@@ -80,7 +80,7 @@ async function bundle(outDir) {
  */
 async function addRest(outDir) {
   await writeFile(join(outDir, 'core.wasm'), parseEmbedded(await readFile(join(root, EMBEDDED), 'utf8')));
-  for (const entry of ['mod', 'etcd', 'sqlite', 'testing']) {
+  for (const entry of ['mod', 'etcd', 'kubernetes', 'sqlite', 'testing']) {
     await writeFile(join(outDir, `${entry}.static.d.ts`), `export * from './${entry}.js';\n`);
   }
   for (const name of await readdir(outDir)) {

@@ -41,6 +41,7 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `INVARIANT` | InvariantError | a bug of Plimsoll | no |
  * | `ASSERTION` | BackendAssertionError, of `plimsoll/testing` | a backend broke a promise (B1-B12) | no |
  * | `ASSERTION` | ProgressAssertionError, of `plimsoll/testing` | a progress store broke a promise (A40') | no |
+ * | `EXPIRED` and others | StorageError and its kinds, of `plimsoll/kubernetes` | Kubernetes' reasons (K03, K04) | as each says |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
  * An argument of the wrong type (a number as a string, an object for a flag, an unknown option) is the platform's own

@@ -70,7 +70,7 @@ async function describePage(folder, page) {
   /** @param {string} subpath */
   const urlOf = (subpath) => `/node_modules/plimsoll/${manifest.exports[subpath].default.slice(2)}`;
   const imports = Object.fromEntries(
-    ['', '/etcd', '/sqlite', '/testing'].map((path) => [`plimsoll${path}`, urlOf(`.${path}`)]),
+    ['', '/etcd', '/kubernetes', '/sqlite', '/testing'].map((path) => [`plimsoll${path}`, urlOf(`.${path}`)]),
   );
   const path = join(folder, `${page.script}.json`);
   await writeFile(path, JSON.stringify({ ...page, imports }));

@@ -33,6 +33,7 @@ import './cases/spec-revisions.ts';
 import './cases/spec-txn.ts';
 import './cases/spec-watch.ts';
 import './cases/sqlite.ts';
+import './cases/storage.ts';
 import './cases/store-compaction.ts';
 import './cases/store-errors.ts';
 import './cases/store-history.ts';

@@ -48,6 +48,7 @@ async function runAll(programs: readonly Example[]): Promise<readonly Ended[]> {
     alias: {
       plimsoll: `file://${root}dist/mod.js`,
       'plimsoll/etcd': `file://${root}dist/etcd.js`,
+      'plimsoll/kubernetes': `file://${root}dist/kubernetes.js`,
       'plimsoll/sqlite': `file://${root}dist/sqlite.js`,
       'plimsoll/testing': `file://${root}dist/testing.js`,
     },

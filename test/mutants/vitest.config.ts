@@ -28,6 +28,7 @@ export default defineConfig({
     alias: [
       { find: /^plimsoll$/, replacement: source('mod.ts') },
       { find: /^plimsoll\/etcd$/, replacement: source('adapters/etcd/mod.ts') },
+      { find: /^plimsoll\/kubernetes$/, replacement: source('adapters/kubernetes/mod.ts') },
       { find: /^plimsoll\/sqlite$/, replacement: source('adapters/sqlite/mod.ts') },
       { find: /^plimsoll\/testing$/, replacement: source('testing/mod.ts') },
     ],

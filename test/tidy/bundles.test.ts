@@ -9,9 +9,13 @@ const built = new Map(names.map((name) => [name, readFileSync(`${root}dist/${nam
 
 describe('bundles', () => {
   it('hold the core in one way each, and share nothing', () => {
-    const inline = ['mod.js', 'etcd.js', 'sqlite.js', 'testing.js', 'cli.js'];
+    const inline = ['mod.js', 'etcd.js', 'kubernetes.js', 'sqlite.js', 'testing.js', 'cli.js'];
     expect(
-      checkBundles(inline, ['mod.static.js', 'etcd.static.js', 'sqlite.static.js', 'testing.static.js'], built),
+      checkBundles(
+        inline,
+        ['mod.static.js', 'etcd.static.js', 'kubernetes.static.js', 'sqlite.static.js', 'testing.static.js'],
+        built,
+      ),
     ).toEqual([]);
   });
 

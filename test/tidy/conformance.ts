@@ -30,7 +30,7 @@ export function checkCases(suite: ProjectFile, cases: readonly ProjectFile[]): r
     imports(file)
       .filter(
         ({ specifier }) =>
-          !/^(?:plimsoll(?:\/(?:etcd|sqlite|testing))?|\.\/[\w-]+\.ts|\.\.\/harness\.ts)$/.test(specifier),
+          !/^(?:plimsoll(?:\/(?:etcd|kubernetes|sqlite|testing))?|\.\/[\w-]+\.ts|\.\.\/harness\.ts)$/.test(specifier),
       )
       .map(({ position, specifier }) =>
         violation(file, position, `"${specifier}" is neither the package by its name, nor a case, nor the harness`),

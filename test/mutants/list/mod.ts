@@ -4,6 +4,7 @@ import { ETCD_FAULTS } from './etcd.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
 import { LEASE_FAULTS } from './lease.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
+import { STORAGE_FAULTS } from './storage.ts';
 import { STORE_FAULTS } from './store.ts';
 import { TXN_FAULTS } from './txn.ts';
 import { WATCH_FAULTS } from './watch.ts';
@@ -18,4 +19,5 @@ export const FAULTS: readonly Fault[] = [
   ...HANDLER_FAULTS,
   ...SQLITE_FAULTS,
   ...ETCD_FAULTS,
+  ...STORAGE_FAULTS,
 ];
