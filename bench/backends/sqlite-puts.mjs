@@ -22,7 +22,7 @@ import { keyOf, objectOf, textOf } from './rows.mjs';
 export const PRAGMAS = ['journal_mode = WAL', 'synchronous = FULL'];
 const WRITERS = 32;
 /** Puts of a turn. */
-const PUTS = 96;
+const PUTS = 48;
 const PUTS_TOGETHER = 640;
 const PREFIX = 'apps/';
 

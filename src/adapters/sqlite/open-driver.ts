@@ -48,7 +48,7 @@ export async function openDriver({
     return new StatementDriver(database, files === undefined ? facts : { ...facts, checkFile: fileCheck(file, files) });
   }
   const install =
-    'on Node 20 run "npm install better-sqlite3", or "npm install node-sqlite3-wasm" for one without native code';
+    'on Node 20 run "npm install better-sqlite3@12", or "npm install node-sqlite3-wasm" for one without native code';
   throw new BackendError(ACTION, `none of ${names.join(', ')} is here; ${install}`, {
     cause: new AggregateError(missing, 'no library for SQLite could be loaded'),
     permanent: true,
