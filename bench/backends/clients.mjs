@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
  *
  * @typedef {object} Etcd3Watcher
  * @property {(name: 'put', heard: (kv: { key: Buffer, value: Buffer, mod_revision: string }) => void) => void} on
+ * @property {() => Promise<void>} cancel
  * @typedef {object} Etcd3
  * @property {() => { prefix(text: string): { exec(): Promise<{ kvs: { key: Buffer, value: Buffer }[] }> } }} getAll
  * @property {(key: string) => { value(text: string): { exec(): Promise<{ header: { revision: string } }> } }} put

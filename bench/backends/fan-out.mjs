@@ -164,9 +164,18 @@ async function openEtcd3Watchers(prefix, count, { address }) {
   const creating = Array.from({ length: count }, async (_, place) => {
     const watcher = await client.watch().prefix(prefix).create();
     watcher.on('put', (kv) => deliveries.receive(place, kv));
+    return watcher;
   });
-  await Promise.all(creating);
-  return { deliveries, read: seenOf, close: () => client.close() };
+  const watchers = await Promise.all(creating);
+  return {
+    deliveries,
+    read: seenOf,
+    // One that is not cancelled is opened again and again, also by a client that was closed.
+    close: async () => {
+      await Promise.all(watchers.map((watcher) => watcher.cancel()));
+      client.close();
+    },
+  };
 }
 
 /** @param {string} prefix @param {number} count @param {Tools} tools @returns {Promise<Watchers>} */
