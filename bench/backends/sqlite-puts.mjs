@@ -16,14 +16,13 @@ import { keyOf, objectOf, textOf } from './rows.mjs';
  * @property {(options: { file: string, library: string }) => Promise<{ store: Store, backend: Backend }>} openStore
  * @property {readonly Library[]} libraries The first is what the store is on.
  * @property {string} folder
+ * @property {{ puts: number, together: number, writers: number }} [size]
  */
 
 /** What the backend sets; of node-sqlite3-wasm the first one changes nothing, which has a rollback journal. */
 export const PRAGMAS = ['journal_mode = WAL', 'synchronous = FULL'];
-const WRITERS = 32;
-/** Puts of a turn. */
-const PUTS = 48;
-const PUTS_TOGETHER = 640;
+/** Puts of a turn, alone and by many writers. A bare insert waits for the disk by itself, so there are no more of those than alone. */
+const SIZE = { puts: 48, together: 640, writers: 32 };
 const PREFIX = 'apps/';
 
 /**
@@ -32,12 +31,12 @@ const PREFIX = 'apps/';
  * @param {SqliteTools} tools
  * @returns {Promise<Case>}
  */
-export async function putSqliteCase(name, isGrouped, { openStore, libraries, folder: parent }) {
+export async function putSqliteCase(name, isGrouped, { openStore, libraries, folder: parent, size = SIZE }) {
   const [own] = libraries;
   if (own === undefined) throw new Error('Cannot measure puts: no library for SQLite loads here');
   const folder = await mkdtemp(join(parent, 'put-'));
   const { store, backend } = await openStore({ file: join(folder, 'plimsoll.db'), library: own.name });
-  const count = isGrouped ? PUTS_TOGETHER : PUTS;
+  const count = isGrouped ? size.together : size.puts;
   const bare = libraries.map((library, place) => new BareTable(library, join(folder, `bare-${place}.db`)));
   /** @type {Contestant[]} */
   const peers = bare.map((table, place) => ({
@@ -45,15 +44,15 @@ export async function putSqliteCase(name, isGrouped, { openStore, libraries, fol
     lacks: `no revision, no history, no watch, no lease, no bound${place === 0 ? '' : '; another library'}`,
     check: () => table.findings(),
     sweep: () => {
-      for (let index = 0; index < count; index++) table.insert();
-      return count;
+      for (let index = 0; index < size.puts; index++) table.insert();
+      return size.puts;
     },
   }));
-  if (isGrouped) peers.push(...groups(own, join(folder, 'groups.db'), count, bare));
+  if (isGrouped) peers.push(groupOf(own, join(folder, 'groups.db'), size, bare));
   return {
     name,
     n: count,
-    subject: subjectOf(store, backend, isGrouped ? WRITERS : 1, count),
+    subject: subjectOf(store, backend, isGrouped ? size.writers : 1, count),
     peers,
     close: async () => {
       await store.close();
@@ -69,28 +68,26 @@ export async function putSqliteCase(name, isGrouped, { openStore, libraries, fol
  *
  * @param {Library} library
  * @param {string} file
- * @param {number} count
+ * @param {{ together: number, writers: number }} size
  * @param {BareTable[]} tables to be closed
- * @returns {Contestant[]}
+ * @returns {Contestant}
  */
-function groups(library, file, count, tables) {
+function groupOf(library, file, { together, writers }, tables) {
   const table = new BareTable(library, file);
   tables.push(table);
-  return [
-    {
-      name: `${library.name} ${WRITERS} bare inserts a transaction`,
-      lacks: 'the same; the inserts of a transaction are there or refused together',
-      check: () => table.findings(),
-      sweep: () => {
-        for (let index = 0; index < count; index += WRITERS) {
-          table.exec('BEGIN IMMEDIATE');
-          for (let turn = 0; turn < WRITERS; turn++) table.insert();
-          table.exec('COMMIT');
-        }
-        return count;
-      },
+  return {
+    name: `${library.name} ${writers} bare inserts a transaction`,
+    lacks: 'the same; the inserts of a transaction are there or refused together',
+    check: () => table.findings(),
+    sweep: () => {
+      for (let index = 0; index < together; index += writers) {
+        table.exec('BEGIN IMMEDIATE');
+        for (let turn = 0; turn < writers; turn++) table.insert();
+        table.exec('COMMIT');
+      }
+      return together;
     },
-  ];
+  };
 }
 
 /**
