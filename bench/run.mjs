@@ -34,7 +34,7 @@ Suites:
 ${ALL.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
 
 Options:
-  --json           {suite, runtime, cases: [{name, n, bytes?, subject, peers, best, ratio, ratioRange}]};
+  --json           {suite, runtime, cases: [{name, n, bytes?, per?, subject, peers, best, ratio, ratioRange}]};
                    ratio is the subject's rate divided by that of the best peer that does the whole job
   --runtime NAME   what the processes run in: ${RUNTIMES.join(', ')} (node, the one that runs this command); for
                    memory only node, for backends node and node24

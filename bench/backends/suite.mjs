@@ -50,7 +50,7 @@ export async function open({ loadPackage, given }) {
   const fanOut = {};
   const facts = {
     keys: 'one of 50 namespaces and a number, 33 to 48 bytes; each put is of a new key',
-    values: 'objects of four members, 130 to 140 bytes as JSON',
+    values: 'objects of four members, 130 to 150 bytes as JSON',
     etcd: ground.etcd ?? 'not started, no case needs it',
     sqlite: { library: libraries[0]?.name, pragmas: PRAGMAS, folders: folderFacts(ground) },
     absent,
