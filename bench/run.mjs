@@ -214,6 +214,9 @@ function run({ command, args, env }, program, action) {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // It does not hear of a signal to this process alone, and would measure on, without what this one has taken away.
+  const kill = () => void child.kill();
+  process.on('exit', kill);
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output += text;
@@ -221,6 +224,7 @@ function run({ command, args, env }, program, action) {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      process.off('exit', kill);
       if (code === 0) resolve(output);
       else reject(new Error(`Cannot ${action}: the process ended with ${signal ?? code}`));
     });
