@@ -34,10 +34,10 @@ Suites:
 ${ALL.map(({ name, summary }) => `  ${name.padEnd(10)} ${summary}`).join('\n')}
 
 Options:
-  --json           {suite, runtime, cases: [{name, n, bytes?, subject, peers, best, ratio, ratioRange}]};
+  --json           {suite, runtime, cases: [{name, n, bytes?, per?, subject, peers, best, ratio, ratioRange}]};
                    ratio is the subject's rate divided by that of the best peer that does the whole job
   --runtime NAME   what the processes run in: ${RUNTIMES.join(', ')} (node, the one that runs this command); for
-                   memory only node
+                   memory only node, for backends node and node24
   --case TEXT      only cases whose names start with TEXT; may be repeated
   --rounds N       turns of everyone in a process, 1 to 99 (7; 3 with --quick); not for memory
   --processes N    processes one after the other, medians over them, 1 to 20 (3; 1 with --quick)
@@ -108,12 +108,21 @@ async function runOwnSuite(suite, { json, quick, processes, cases: beginnings, r
  */
 async function runSuite(suite, options) {
   const cases = chooseCases(suite.caseNames(options.quick), options.cases);
+  const { name, runtimes = RUNTIMES } = suite;
+  if (!runtimes.includes(options.runtime)) {
+    throw new UsageError(
+      `Cannot run the benchmarks: ${name} runs in ${runtimes.join(', ')}, not in ${options.runtime}`,
+    );
+  }
   const log = (/** @type {string} */ line) => console.error(line);
   await ensurePeers(log);
   await buildPackage();
   const scratch = await mkdtemp(join(tmpdir(), 'plimsoll-bench-'));
+  /** @type {import('./harness/process.mjs').Prepared | undefined} */
+  let prepared;
   try {
     const runtime = await findRuntime(options.runtime, join(scratch, 'cache'));
+    prepared = await suite.prepare?.({ cases, folder: scratch, log });
     const core = suite.needsCore === true ? await bundleCore(scratch) : undefined;
     /** @type {Job} */
     const job = {
@@ -123,6 +132,7 @@ async function runSuite(suite, options) {
       slotMs: options.quick ? QUICK_SLOT_MS : SLOT_MS,
       package: pathToFileURL(join(root, 'dist/mod.js')).href,
       ...(core === undefined ? {} : { core }),
+      ...(prepared === undefined ? {} : { given: prepared.given }),
     };
     /** @type {ProcessResult[]} */
     const results = [];
@@ -132,6 +142,7 @@ async function runSuite(suite, options) {
     }
     print(suite, options, results);
   } finally {
+    await prepared?.close();
     await rm(scratch, { recursive: true, force: true });
   }
 }
@@ -203,6 +214,9 @@ function run({ command, args, env }, program, action) {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  // It does not hear of a signal to this process alone, and would measure on, without what this one has taken away.
+  const kill = () => void child.kill();
+  process.on('exit', kill);
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
     output += text;
@@ -210,6 +224,7 @@ function run({ command, args, env }, program, action) {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code, signal) => {
+      process.off('exit', kill);
       if (code === 0) resolve(output);
       else reject(new Error(`Cannot ${action}: the process ended with ${signal ?? code}`));
     });

@@ -1,4 +1,5 @@
 // @ts-check
+import * as backends from './backends/suite.mjs';
 import * as compaction from './compaction/suite.mjs';
 import * as essence from './essence/suite.mjs';
 import * as handlers from './handlers/suite.mjs';
@@ -11,7 +12,7 @@ import * as watch from './watch/suite.mjs';
 
 /** Suites of rates: the harness times their cases. */
 /** @type {readonly import('./harness/process.mjs').Suite[]} */
-export const SUITES = [essence, index, compaction, replay, store, watch, locks, handlers];
+export const SUITES = [essence, index, compaction, replay, store, watch, locks, handlers, backends];
 
 /** Suites that measure something else, in processes of their own: they only share the command and its options. */
 /** @type {readonly import('./memory/suite.mjs').OwnSuite[]} */

@@ -41,9 +41,11 @@ const PROGRAMS = {
   // Libraries of this Node: a machine inside it, and what drives a browser.
   edge: { path: process.execPath, package: '@edge-runtime/vm' },
   playwright: { path: process.execPath, package: 'playwright-core' },
+  // Loaded by Node 22 and newer; here it is only a folder.
+  'better-sqlite3': { path: `${folder}node_modules/better-sqlite3`, package: 'better-sqlite3' },
 };
 /** Those of which the package says the version, not the program. */
-const LIBRARIES = ['edge', 'playwright'];
+const LIBRARIES = ['edge', 'playwright', 'better-sqlite3'];
 
 /**
  * The programs of these names (keys of `PROGRAMS`), ready to run and in exactly the pinned version. Installs all of them

@@ -31,6 +31,8 @@ import { rotate } from './statistics.mjs';
  * @property {string} name
  * @property {number} n How many documents, keys or queries it runs over.
  * @property {number} [bytes] Mean size of one.
+ * @property {'cpu second'} [per] Sweeps are timed by what they take of the processors, not by the clock: where the work waits
+ *   for somebody else. All of them have to be sweeps.
  * @property {number} [roundsMax] Fewer rounds than asked for, where one takes seconds.
  * @property {Contestant} subject
  * @property {Contestant[]} peers
@@ -40,10 +42,11 @@ import { rotate } from './statistics.mjs';
  * @property {number} rounds
  * @property {(contestant: Contestant) => number} rate Operations per second of `operation`, measured once.
  * @property {() => number} now Milliseconds.
+ * @property {() => number} [cpuNow] Milliseconds of the processors.
  * @property {() => void} collectGarbage
  *
  * @typedef {{ name: string, lacks?: string, rates: number[] }} Measured
- * @typedef {{ name: string, n: number, bytes?: number, subject: Measured, peers: Measured[] }} MeasuredCase
+ * @typedef {{ name: string, n: number, bytes?: number, per?: 'cpu second', subject: Measured, peers: Measured[] }} MeasuredCase
  */
 
 /** A contestant whose answers are wrong: how fast it gives them is nobody's business. */
@@ -80,16 +83,17 @@ export async function measureCase(benchCase, tools) {
  * @returns {Promise<MeasuredCase>}
  */
 async function measure(benchCase, tools) {
-  const { name, n, bytes, subject, peers } = benchCase;
+  const { name, n, bytes, per, subject, peers } = benchCase;
+  const clock = per === undefined ? tools : { ...tools, now: tools.cpuNow ?? tools.now };
   const contestants = [subject, ...peers];
   /** @type {Map<Contestant, number[]>} */
   const rates = new Map(contestants.map((contestant) => [contestant, []]));
-  for (const contestant of contestants) await takeTurn(contestant, -1, tools);
+  for (const contestant of contestants) await takeTurn(contestant, -1, clock);
   for (const contestant of contestants) await refuseWrong(name, contestant);
   const rounds = Math.min(tools.rounds, benchCase.roundsMax ?? tools.rounds);
   for (let round = 0; round < rounds; round++) {
     for (const contestant of rotate(contestants, round)) {
-      rates.get(contestant)?.push(await takeTurn(contestant, round, tools));
+      rates.get(contestant)?.push(await takeTurn(contestant, round, clock));
     }
   }
   for (const contestant of contestants) await refuseWrong(name, contestant);
@@ -99,7 +103,14 @@ async function measure(benchCase, tools) {
     rates: rates.get(contestant) ?? [],
   }));
   const [first, ...rest] = /** @type {[Measured, ...Measured[]]} */ (measured);
-  return { name, n, ...(bytes === undefined ? {} : { bytes }), subject: first, peers: rest };
+  return {
+    name,
+    n,
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(per === undefined ? {} : { per }),
+    subject: first,
+    peers: rest,
+  };
 }
 
 /**

@@ -14,10 +14,12 @@ import { createBenchmarkTimer, garbageCollector } from './timers.mjs';
  * @property {number} slotMs
  * @property {string} package Address of the built package.
  * @property {string} [core] Address of the bundled core, for suites that look inside.
+ * @property {unknown} [given] What the suite's `prepare` has made in the process of the command.
  *
  * @typedef {object} Context
- * @property {() => Promise<object>} loadPackage
+ * @property {(entry?: string) => Promise<object>} loadPackage The main entry, or another one: `sqlite`.
  * @property {() => Promise<object>} loadCore
+ * @property {unknown} given
  *
  * @typedef {object} OpenSuite
  * @property {Record<string, unknown>} facts About the inputs, for the report.
@@ -28,7 +30,12 @@ import { createBenchmarkTimer, garbageCollector } from './timers.mjs';
  * @property {string} summary
  * @property {(quick: boolean) => string[]} caseNames
  * @property {boolean} [needsCore]
+ * @property {readonly string[]} [runtimes] Where it runs, if not everywhere.
+ * @property {(job: { cases: readonly string[], folder: string, log: (line: string) => void }) => Promise<Prepared>} [prepare]
+ *   Runs once, in the process of the command: starts what all processes share. `folder` is gone when the run is.
  * @property {(context: Context) => Promise<OpenSuite>} open
+ *
+ * @typedef {{ given: unknown, close: () => void | Promise<void> }} Prepared
  *
  * @typedef {{ runtime: string, facts: Record<string, unknown>, cases: MeasuredCase[] }} ProcessResult
  */
@@ -44,11 +51,13 @@ export async function runProcess(suite, job, log) {
     rounds: job.rounds,
     rate: createBenchmarkTimer(job.slotMs),
     now: () => performance.now(),
+    cpuNow: cpuMs,
     collectGarbage: garbageCollector(),
   };
   const { facts, openCase } = await suite.open({
-    loadPackage: () => import(job.package),
+    loadPackage: (entry = 'mod') => import(new URL(`${entry}.js`, job.package).href),
     loadCore: () => import(job.core ?? ''),
+    given: job.given,
   });
   /** @type {MeasuredCase[]} */
   const cases = [];
@@ -58,6 +67,12 @@ export async function runProcess(suite, job, log) {
     cases.push(await measureCase(await openCase(name), tools));
   }
   return { runtime: runtimeName(), facts, cases };
+}
+
+/** What this process has had of the processors, with its garbage collector, in milliseconds. */
+function cpuMs() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }
 
 /** @returns {string} */

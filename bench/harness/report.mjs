@@ -11,6 +11,7 @@ import { median } from './statistics.mjs';
  * @property {string} name
  * @property {number} n
  * @property {number} [bytes]
+ * @property {'cpu second'} [per] Rates are per second of the processors, not of the clock.
  * @property {{ opsPerSec: number }} subject
  * @property {Record<string, Peer>} peers `ratio` is the subject's rate divided by this one's.
  * @property {string} best The fastest peer that lacks nothing; where all lack something, the fastest.
@@ -46,7 +47,7 @@ export function report(facts, processes) {
  * @returns {ReportedCase}
  */
 function reportCase(runs) {
-  const [{ name, n, bytes, peers: contestants }] = runs;
+  const [{ name, n, bytes, per, peers: contestants }] = runs;
   const subject = { opsPerSec: rateOver(runs.map((run) => run.subject)) };
   /** @type {Record<string, Peer>} */
   const peers = {};
@@ -59,7 +60,8 @@ function reportCase(runs) {
   const ratio = peers[best]?.ratio ?? Number.NaN;
   const ratios = runs.length > 1 ? runs.map((run) => ratioOf(run, best)) : ratiosByRound(runs[0], best);
   const ratioRange = /** @type {[number, number]} */ ([Math.min(...ratios), Math.max(...ratios)].map(rounded));
-  return { name, n, ...(bytes === undefined ? {} : { bytes }), subject, peers, best, ratio, ratioRange };
+  const optional = { ...(bytes === undefined ? {} : { bytes }), ...(per === undefined ? {} : { per }) };
+  return { name, n, ...optional, subject, peers, best, ratio, ratioRange };
 }
 
 /** @param {Readonly<Record<string, Peer>>} peers */
@@ -117,14 +119,15 @@ function rounded(value) {
  */
 export function table({ suite, runtime, cases, inputs }) {
   const lines = [`${suite} on ${runtime}; "3.00x" means that plimsoll does 3 operations in the time of one`, ''];
-  for (const { name, n, bytes, subject, peers, best, ratio, ratioRange } of cases) {
+  for (const { name, n, bytes, per, subject, peers, best, ratio, ratioRange } of cases) {
+    const unit = per === undefined ? 'ops/s' : `ops/${per}`;
     const size = bytes === undefined ? '' : `, ${bytes.toLocaleString('en')} bytes each`;
     lines.push(`${name}  (n = ${n.toLocaleString('en')}${size})`);
     const rows = Object.entries(peers).map(([peer, { opsPerSec, ratio: times, lacks }]) => ({
       opsPerSec,
-      text: `${row(peer, opsPerSec)}  ${`${times.toFixed(2)}x`.padStart(10)}${lacks === undefined ? '' : `  (${lacks})`}`,
+      text: `${row(peer, opsPerSec, unit)}  ${`${times.toFixed(2)}x`.padStart(10)}${lacks === undefined ? '' : `  (${lacks})`}`,
     }));
-    rows.push({ opsPerSec: subject.opsPerSec, text: row('plimsoll', subject.opsPerSec) });
+    rows.push({ opsPerSec: subject.opsPerSec, text: row('plimsoll', subject.opsPerSec, unit) });
     rows.sort((left, right) => right.opsPerSec - left.opsPerSec);
     lines.push(...rows.map(({ text }) => text));
     const [low, high] = ratioRange;
@@ -145,9 +148,10 @@ function absentLines(inputs) {
 /**
  * @param {string} name
  * @param {number} opsPerSec
+ * @param {string} unit
  */
-function row(name, opsPerSec) {
+function row(name, opsPerSec, unit) {
   const digits = opsPerSec < 100 ? 2 : 0;
   const rate = opsPerSec.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return `  ${name.padEnd(42)} ${rate.padStart(14)} ops/s`;
+  return `  ${name.padEnd(42)} ${rate.padStart(14)} ${unit}`;
 }

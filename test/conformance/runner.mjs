@@ -17,7 +17,7 @@ import { makeProject, packPackage } from '../../tools/packed-project.mjs';
 import { bundle } from './bundle.mjs';
 import { makePage, makePolicy, makeWebWorker } from './chromium.mjs';
 import { makeEdge } from './edge.mjs';
-import { findRuntimes, RUNTIMES } from './runtimes.mjs';
+import { addBetterSqlite, findRuntimes, RUNTIMES } from './runtimes.mjs';
 import { makeWorker, makeWorkerWithCore } from './workerd.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -139,7 +139,10 @@ async function main(names) {
     for (const { name, version, command, runs } of runtimes) {
       const project = join(folder, name);
       await makeProject(project, archive);
-      for (const run of runs) {
+      const { env, reason } = await addBetterSqlite({ name, version, command }, project);
+      if (reason !== undefined) missing.push({ name: `better-sqlite3 in ${name}`, reason });
+      for (const one of runs) {
+        const run = { ...one, env: { ...one.env, ...env } };
         const program = await MAKE[run.program](project);
         const start = performance.now();
         const { passed, failed, failures } = await runSuite(command, run, project, program);

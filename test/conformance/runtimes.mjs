@@ -1,6 +1,10 @@
 // @ts-check
 // The runtimes of the conformance suite and how each of them runs it.
+import { execFile } from 'node:child_process';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findOrInstallChromium } from '../../tools/chromium.mjs';
 import { findPrograms } from '../../tools/runtimes.mjs';
 
@@ -112,4 +116,29 @@ async function findRuntime(name) {
   const { path, version } = await findOrInstallChromium();
   const env = { PLIMSOLL_CHROMIUM: path };
   return { name, version, command: program.command, runs: runs.map((one) => ({ ...one, env })) };
+}
+
+/** What the release of better-sqlite3 in test/runtimes is built for; an older Node it ends, with a segmentation fault. */
+const BETTER_NODE_MIN = 22;
+
+/**
+ * Puts better-sqlite3 into a project of Node, where it loads, and returns the variable by which `cases/sqlite.ts` knows that
+ * it is there; nothing for what is no Node and for one that is too old. The libraries that a runtime brings along need nothing.
+ *
+ * @param {{ name: string, version: string, command: string }} runtime
+ * @param {string} project
+ * @returns {Promise<{ env: NodeJS.ProcessEnv, reason?: string }>} `reason` says why a Node of that age cannot load it
+ */
+export async function addBetterSqlite({ name, version, command }, project) {
+  if (!/^node\d*$/.test(name) || Number.parseInt(version, 10) < BETTER_NODE_MIN) return { env: {} };
+  const [library] = await findPrograms(['better-sqlite3']);
+  if (library === undefined) throw new RangeError('Cannot find better-sqlite3 in test/runtimes');
+  try {
+    const script = `new (require(${JSON.stringify(library.command)}))(':memory:').close()`;
+    await promisify(execFile)(command, ['-e', script]);
+  } catch (error) {
+    return { env: {}, reason: error instanceof Error ? error.message : String(error) };
+  }
+  await symlink(library.command, join(project, 'node_modules/better-sqlite3'), 'junction');
+  return { env: { PLIMSOLL_BETTER_SQLITE3: library.version } };
 }

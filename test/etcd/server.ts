@@ -13,6 +13,11 @@ export interface EtcdServer {
   readonly version: string;
   /** Of its clients, `http://127.0.0.1:41234`. */
   readonly address: string;
+  readonly pid: number;
+  /** Where its data are. */
+  readonly folder: string;
+  /** Whether it waits for the disk before it acknowledges. */
+  readonly isSynced: boolean;
   /** What etcd said when it died, `undefined` while it lives. */
   death(): string | undefined;
   stop(): void;
@@ -43,8 +48,9 @@ export async function startEtcd(command: string): Promise<EtcdServer> {
     const started = new Running(command, name, await freePort(), await freePort(), hasNoFsync);
     try {
       await started.ready();
-      const { gateway, address } = started;
-      return { gateway, address, version, death: () => started.death(), stop: () => started.stop() };
+      const { gateway, address, folder, pid } = started;
+      const facts = { gateway, address, folder, pid, version, isSynced: !hasNoFsync };
+      return { ...facts, death: () => started.death(), stop: () => started.stop() };
     } catch (error) {
       failure = error;
       started.stop();
@@ -59,6 +65,9 @@ class Running {
   readonly stop: () => void;
   readonly #name: string;
   readonly address: string;
+  readonly folder: string;
+  /** 0 for one that could not be started. */
+  readonly pid: number;
   #log = '';
   #end: string | undefined;
 
@@ -67,6 +76,7 @@ class Running {
     this.address = `http://127.0.0.1:${port}`;
     this.gateway = new Gateway(this.address);
     const folder = mkdtempSync(join(temporaryFolder(), 'plimsoll-etcd-'));
+    this.folder = folder;
     const removeFolder = onExit(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
     const peer = `http://127.0.0.1:${peerPort}`;
     const args = ['--name', name, '--data-dir', join(folder, 'data'), '--logger', 'zap', '--log-level', 'error'];
@@ -83,6 +93,7 @@ class Running {
     if (hasNoFsync) args.push('--unsafe-no-fsync');
     // A process group of its own: Ctrl-C reaches this process first, which then ends etcd and deletes its folder.
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(), detached: true });
+    this.pid = child.pid ?? 0;
     this.#follow(child);
     const kill = onExit(() => {
       if (this.#end === undefined && child.pid !== undefined) child.kill('SIGKILL');

@@ -99,20 +99,19 @@ export class SqliteBackend implements Backend {
         let count = 0;
         const kvs: BackendKeyValue[] = [];
         for (const range of ranges) {
-          if (countOnly === true) {
-            count += tables.count(range, asked);
-            continue;
-          }
-          const rows = tables.rows(range, asked);
-          count += rows.length;
-          for (const row of rows) if (row.modRevision >= minModRevision) kvs.push(row);
+          const rowsMax = limit > 0 ? limit - kvs.length : -1;
+          // Others are counted only: whoever reads page by page would pay for all the rows each time.
+          const rows =
+            countOnly === true || rowsMax === 0 ? [] : tables.rows(range, asked, { minModRevision, rowsMax });
+          const isAll = countOnly !== true && minModRevision <= 0 && (limit === 0 || rows.length < rowsMax);
+          count += isAll ? rows.length : tables.count(range, asked);
+          for (const row of rows) kvs.push(row);
         }
-        const page = limit > 0 ? kvs.slice(0, limit) : kvs;
         return {
           identity: state.identity,
           revision: asked > 0 ? asked : state.revision,
           count,
-          kvs: keysOnly === true ? page.map(withoutValue) : page,
+          kvs: keysOnly === true ? kvs.map(withoutValue) : kvs,
         };
       }),
     );

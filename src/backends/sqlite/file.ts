@@ -37,10 +37,21 @@ interface Failed {
 
 /** Writes that share one commit, and with it one wait for the disk. */
 const GROUP_MAX = 1000;
+/**
+ * Microtasks without a new write after which a group is complete. A lone writer comes back within a few, through the promises
+ * between its caller and here. Where several write, each comes back when what it wrote was streamed to its store and is visible
+ * there, one revision after the other: all of that is microtasks, too, so nobody is kept waiting by the clock. Less than the
+ * distance of two revisions, about 20, and each of the writers gets a commit, and a wait for the disk, almost alone.
+ */
+const QUIET_ALONE = 8;
+const QUIET_TOGETHER = 128;
 /** Writes that wait, all together. One more is refused. */
 const WAITING_MAX = 100_000;
 /** Until an expiry that could not be written is tried again: it costs as much as it would when it succeeds. */
 const EXPIRY_RETRY_MS = 1000;
+
+/** In the place of what was to be read: leases are due, and have to be ended first. */
+const DUE = Symbol('leases are due');
 
 /** What keeps an expiry from being written, and reads from nothing. A full disk is `io` to node-sqlite3-wasm. */
 const UNWRITABLE: ReadonlySet<SqliteFailure | undefined> = new Set(['full', 'io', 'readonly']);
@@ -72,6 +83,8 @@ export class SqliteFile {
   /** Since when another process has had the lock, as far as writes have met it. */
   #lockedSince: number | undefined;
   #isDraining = false;
+  /** Whether several wrote at a time, the last time somebody did. */
+  #areTogether = false;
   #isClosed = false;
 
   constructor(driver: SqliteDriver, options: SqliteFileOptions) {
@@ -110,13 +123,17 @@ export class SqliteFile {
     signal?.throwIfAborted();
     this.#checkOpen(action);
     const since = this.#options.clock.now();
-    const isDue = await this.#whenReadable(action, since, () => this.driver.read(() => this.#mayExpire()));
-    if (isDue) await this.#expire(action, signal);
+    const readOnce = (isExpired: boolean) =>
+      this.#whenReadable(action, since, () => {
+        this.driver.checkFile?.();
+        return this.driver.read(() => (!isExpired && this.#mayExpire() ? DUE : work(this.tables.state())));
+      });
+    const first = await readOnce(false);
+    if (first !== DUE) return first;
+    await this.#expire(action, signal);
     signal?.throwIfAborted();
-    return this.#whenReadable(action, since, () => {
-      this.driver.checkFile?.();
-      return this.driver.read(() => work(this.tables.state()));
-    });
+    // What has fallen due since is not waited for: it would have no end.
+    return (await readOnce(true)) as T;
   }
 
   /** When leases have to be looked at, in wall-clock time: the next is due, or what could not be written is tried again. */
@@ -157,15 +174,27 @@ export class SqliteFile {
 
   async #drain(): Promise<void> {
     this.#isDraining = true;
-    // Whoever writes in the same turn of the event loop, or as soon as the writes before are settled, joins.
-    await hops();
+    await this.#gather();
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, GROUP_MAX);
+      this.#areTogether = group.length > 1;
       const outcomes = await this.#commit(group.filter((one) => isWanted(one)));
       for (const [one, outcome] of outcomes) one.settle(outcome);
-      await hops();
+      await this.#gather();
     }
     this.#isDraining = false;
+  }
+
+  /** Whoever writes in the same turn of the event loop, or as soon as the writes before are settled and visible, joins. */
+  async #gather(): Promise<void> {
+    let gathered = this.#waiting.length;
+    for (let quiet = 0; quiet < (this.#areTogether || gathered > 1 ? QUIET_TOGETHER : QUIET_ALONE); quiet++) {
+      await Promise.resolve();
+      const { length } = this.#waiting;
+      if (length >= GROUP_MAX) return;
+      if (length !== gathered) quiet = 0;
+      gathered = length;
+    }
   }
 
   async #commit(group: readonly Waiting[]): Promise<ReadonlyMap<Waiting, Outcome>> {
@@ -356,9 +385,4 @@ function isWanted({ signal, settle }: Waiting): boolean {
   if (signal?.aborted !== true) return true;
   settle({ error: signal.reason });
   return false;
-}
-
-/** As many microtasks as it takes a settled write to become the next one, through the promises between a caller and here. */
-async function hops(): Promise<void> {
-  for (let turn = 0; turn < 8; turn++) await Promise.resolve();
 }

@@ -19,6 +19,13 @@ export interface LeaseRow {
   readonly deadlineMs: number;
 }
 
+/** Which of the rows of a range are asked for. */
+export interface RowBounds {
+  readonly minModRevision?: Revision;
+  /** Negative is all of them. */
+  readonly rowsMax?: number;
+}
+
 const COLUMNS = 'e.key, e.value, e.create_revision, e.revision, e.version, e.lease';
 const LIVE = 'plimsoll_key k JOIN plimsoll_event e ON e.id = k.event';
 /**
@@ -28,6 +35,8 @@ const LIVE = 'plimsoll_key k JOIN plimsoll_event e ON e.id = k.event';
 const AT =
   'e.revision <= ? AND e.deleted = 0 AND NOT EXISTS ' +
   '(SELECT 1 FROM plimsoll_event n WHERE n.key = e.key AND n.revision >= e.revision AND n.revision <= ? AND n.id > e.id)';
+
+const REVISION_BEHIND = 'SELECT revision FROM plimsoll_event WHERE revision >= ? ORDER BY revision LIMIT 1 OFFSET ?';
 
 /** What is in the tables, and what is written to them: SQL is here and in `schema.ts` only. Nothing is remembered in between. */
 export class SqliteTables {
@@ -52,15 +61,19 @@ export class SqliteTables {
     return row === undefined ? undefined : kvOf(row);
   }
 
-  /** Keys ascending. `revision` 0 is the newest. */
-  rows(range: ByteRange, revision: Revision): BackendKeyValue[] {
+  /**
+   * Keys ascending, at most `rowsMax` of those changed at or above a revision. `revision` 0 is the newest. The plus keeps SQLite
+   * from going through the index by revision, and sorting what it finds.
+   */
+  rows(range: ByteRange, revision: Revision, { minModRevision = 0, rowsMax = -1 }: RowBounds = {}): BackendKeyValue[] {
     if (revision === 0) {
       const { where, parameters } = within('k.key', range);
-      return this.#all(`SELECT ${COLUMNS} FROM ${LIVE} WHERE ${where} ORDER BY k.key`, ...parameters).map(kvOf);
+      const sql = `SELECT ${COLUMNS} FROM ${LIVE} WHERE ${where} AND +e.revision >= ? ORDER BY k.key LIMIT ?`;
+      return this.#all(sql, ...parameters, minModRevision, rowsMax).map(kvOf);
     }
     const { where, parameters } = within('e.key', range);
-    const sql = `SELECT ${COLUMNS} FROM plimsoll_event e WHERE ${where} AND ${AT} ORDER BY e.key`;
-    return this.#all(sql, ...parameters, revision, revision).map(kvOf);
+    const sql = `SELECT ${COLUMNS} FROM plimsoll_event e WHERE ${where} AND ${AT} AND +e.revision >= ? ORDER BY e.key LIMIT ?`;
+    return this.#all(sql, ...parameters, revision, revision, minModRevision, rowsMax).map(kvOf);
   }
 
   count(range: ByteRange, revision: Revision): number {
@@ -113,9 +126,11 @@ export class SqliteTables {
    * one revision are in the order in which they were made.
    */
   history(from: Revision, eventsMax: number): { readonly revision: Revision; readonly event: BackendEvent }[] {
-    const to = this.revisionBehind(from, eventsMax - 1) ?? Number.MAX_SAFE_INTEGER;
-    const sql = `SELECT ${COLUMNS}, e.deleted FROM plimsoll_event e WHERE e.revision BETWEEN ? AND ? ORDER BY e.revision, e.id`;
-    return this.#all(sql, from, to).map((row) => {
+    const last = `(${REVISION_BEHIND})`;
+    const sql =
+      `SELECT ${COLUMNS}, e.deleted FROM plimsoll_event e ` +
+      `WHERE e.revision BETWEEN ? AND coalesce(${last}, ${Number.MAX_SAFE_INTEGER}) ORDER BY e.revision, e.id`;
+    return this.#all(sql, from, from, eventsMax - 1).map((row) => {
       const revision = row.revision as number;
       if (row.deleted === 0) return { revision, event: { type: 'put', kv: kvOf(row) } };
       return { revision, event: { type: 'delete', key: row.key as Uint8Array, modRevision: revision } };
@@ -145,8 +160,7 @@ export class SqliteTables {
 
   /** The revision of the event that is `eventsMax` events behind the first one of a revision; `undefined` if there are fewer. */
   revisionBehind(from: Revision, eventsMax: number): Revision | undefined {
-    const sql = 'SELECT revision FROM plimsoll_event WHERE revision >= ? ORDER BY revision LIMIT 1 OFFSET ?';
-    return this.#one(sql, from, eventsMax)?.revision as number | undefined;
+    return this.#one(REVISION_BEHIND, from, eventsMax)?.revision as number | undefined;
   }
 
   lease(id: LeaseId): LeaseRow | undefined {

@@ -1,9 +1,9 @@
 import { BackendError, openStore } from 'plimsoll';
-import { createDurableObjectDriver, openSqliteBackend } from 'plimsoll/sqlite';
+import { createDurableObjectDriver, openSqliteBackend, type SqliteBackendOptions } from 'plimsoll/sqlite';
 import { createVirtualClock, testBackend } from 'plimsoll/testing';
 import { equal, rejects, test, throws } from '../harness.ts';
 
-/** Runtimes that bring SQLite along; in the project that the suite runs in nothing else is installed. */
+/** Runtimes that bring SQLite along; nothing else is found there by itself. */
 const HAS_SQLITE = 'Bun' in globalThis || 'Deno' in globalThis || nodeMajor() >= 22;
 
 /** 0 where there is no Node; a machine of the edge runs in one, and is none. */
@@ -15,24 +15,33 @@ function nodeMajor(): number {
   return EdgeRuntime === undefined ? Number.parseInt(process?.versions?.node ?? '0', 10) : 0;
 }
 
-if (HAS_SQLITE) {
+if (HAS_SQLITE) testLibrary('sqlite', {});
+// Put beside the package by the runner, where it loads.
+if (hasBetterSqlite()) testLibrary('better-sqlite3', { library: 'better-sqlite3' });
+
+function hasBetterSqlite(): boolean {
+  const { process } = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string>> } };
+  return nodeMajor() > 0 && process?.env?.PLIMSOLL_BETTER_SQLITE3 !== undefined;
+}
+
+function testLibrary(title: string, options: Pick<SqliteBackendOptions, 'library'>): void {
   const clock = createVirtualClock();
   const suite = testBackend({
     capabilities: { progress: true, writable: true, leases: true },
-    open: () => openSqliteBackend({ file: ':memory:', clock }),
+    open: () => openSqliteBackend({ ...options, file: ':memory:', clock }),
     settle: () => clock.settle(),
     advance: (delayMs) => clock.advance(delayMs),
   });
   // The library is loaded before time is virtual.
-  test('sqlite: opens and closes', async () => {
-    const backend = await openSqliteBackend({ file: ':memory:' });
+  test(`${title}: opens and closes`, async () => {
+    const backend = await openSqliteBackend({ ...options, file: ':memory:' });
     equal((await backend.status({})).revision, 1);
     await backend[Symbol.asyncDispose]();
   });
-  for (const { name, rule, run } of suite) test(`sqlite: ${rule} ${name}`, run);
+  for (const { name, rule, run } of suite) test(`${title}: ${rule} ${name}`, run);
 
-  test('sqlite: a store in front of it', async () => {
-    const backend = await openSqliteBackend({ file: ':memory:' });
+  test(`${title}: a store in front of it`, async () => {
+    const backend = await openSqliteBackend({ ...options, file: ':memory:' });
     const store = await openStore<string>({ backend });
     await store.put('a', '1');
     equal(store.get('a')?.value, '1');
@@ -40,7 +49,9 @@ if (HAS_SQLITE) {
     await store.close();
     await backend[Symbol.asyncDispose]();
   });
-} else {
+}
+
+if (!HAS_SQLITE) {
   test('sqlite: without a library the error says what to install', async () => {
     const error = await rejects(openSqliteBackend({ file: ':memory:' }), { class: BackendError, code: 'BACKEND' });
     equal(error.permanent, true);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteBackend, type SqliteBackendOptions, type SqliteDriver } from '../../../src/adapters/sqlite/mod.ts';
 import { openDriver } from '../../../src/adapters/sqlite/open-driver.ts';
+import { openStore } from '../../../src/open-store.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Backend, BackendOperation, BackendWatchItem } from '../../../src/types/backend.ts';
 import {
@@ -283,6 +284,32 @@ describe('writes made together', () => {
     await close(backend);
   });
 
+  it('share commits also when each waits until what it wrote is visible in its store', async () => {
+    let commits = 0;
+    const driver = await ownDriver(({ write }) => ({
+      write: (work) => {
+        commits++;
+        return write(work);
+      },
+    }));
+    const backend = await openSqliteBackend({ driver });
+    const store = await openStore<number>({ backend });
+    const writer = async (name: number) => {
+      for (let turn = 0; turn < 10; turn++) await store.put(`w${name}/${turn}`, turn);
+    };
+    await writer(32);
+    commits = 0;
+    await writer(33);
+    expect(commits).toBe(10);
+    commits = 0;
+    await Promise.all(Array.from({ length: 32 }, (_, name) => writer(name)));
+    // 10, were it not for those that come back last.
+    expect(commits).toBeLessThan(20);
+    expect(store.range({ prefix: 'w' }).kvs).toHaveLength(340);
+    await store.close();
+    await close(backend);
+  });
+
   it('are one that was aborted while it waited less', async () => {
     const backend = await openSqliteBackend({ file: ':memory:' });
     const controller = new AbortController();
@@ -304,6 +331,33 @@ describe('writes made together', () => {
     expect(errors.at(-1)).toBeInstanceOf(LimitExceededError);
     expect(errors.at(-1)).toMatchObject({ limit: 'writes', max: 100_000, actual: 100_001 });
     expect(errors.slice(0, -1).every((one) => one instanceof ClosedError)).toBe(true);
+  });
+});
+
+describe('a page of a long list', () => {
+  it('makes the rows that are asked for, and counts the others', async () => {
+    let made = 0;
+    const driver = await ownDriver(({ all }) => ({
+      all: (sql, ...parameters) => {
+        const rows = all(sql, ...parameters);
+        made += rows.length;
+        return rows;
+      },
+    }));
+    const backend = await openSqliteBackend({ driver });
+    for (let index = 0; index < 300; index++) await commit(backend, put(`k${1000 + index}`, ''));
+    const twoRanges = [{ start: bytes('k1000') }, { start: bytes('k1001'), end: bytes('') }];
+    for (const revision of [0, 200]) {
+      made = 0;
+      const page = await backend.range({ ranges: twoRanges, revision, limit: 5 });
+      expect([page.count, page.kvs.length]).toEqual([revision === 0 ? 300 : 199, 5]);
+      expect(made).toBeLessThan(12);
+      made = 0;
+      const changed = await backend.range({ ranges: [ALL], revision, minModRevision: 150, limit: 3, keysOnly: true });
+      expect(changed.kvs.map(({ modRevision }) => modRevision)).toEqual([150, 151, 152]);
+      expect(made).toBeLessThan(12);
+    }
+    await close(backend);
   });
 });
 
