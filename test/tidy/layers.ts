@@ -7,7 +7,7 @@ import { imports, violation } from './syntax.ts';
  */
 const BELOW_BACKENDS = ['types', 'system', 'core', 'queue', 'store', 'watch', 'lease'] as const;
 const BELOW_SERVER = [...BELOW_BACKENDS, 'cache', 'lock'] as const;
-const BELOW_TOP = [...BELOW_SERVER, 'backends', 'handlers', 'server'] as const;
+const BELOW_TOP = [...BELOW_SERVER, 'kubernetes', 'backends', 'handlers', 'server'] as const;
 
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   types: [],
@@ -20,6 +20,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   backends: BELOW_BACKENDS,
   cache: BELOW_BACKENDS,
   lock: BELOW_BACKENDS,
+  kubernetes: BELOW_BACKENDS,
   handlers: BELOW_SERVER,
   server: BELOW_SERVER,
   'open-store.ts': BELOW_TOP,
