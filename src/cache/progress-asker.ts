@@ -76,11 +76,11 @@ export class ProgressAsker {
   #request(): void {
     const { isOffered, logger } = this.#options;
     const stream = this.#stream;
-    if (!isOffered()) {
-      if (stream !== undefined) void this.#askOnce('catchUp');
+    if (stream === undefined) return;
+    if (!isOffered() || stream.requestProgress === undefined) {
+      void this.#askOnce('catchUp');
       return;
     }
-    if (stream?.requestProgress === undefined) return;
     this.#isAwaited = true;
     try {
       stream.requestProgress();

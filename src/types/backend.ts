@@ -125,8 +125,12 @@ export type BackendWatchItem =
   | { readonly type: 'progress'; readonly revision: Revision };
 
 export interface BackendWatchStream extends AsyncIterable<BackendWatchItem> {
-  /** Asks for a progress item once everything sent so far is proven complete. Only with `capabilities.progress`. */
-  requestProgress?(): void;
+  /**
+   * Asks for a progress item once everything sent so far is proven complete. Only with `capabilities.progress`, and there too
+   * it may be missing, or go: where the server behind this one stream cannot prove it. The replica asks what has changed then
+   * (M20), as without the capability.
+   */
+  readonly requestProgress?: (() => void) | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { openEtcdBackend } from '../../src/adapters/etcd/mod.ts';
+import { hasSoundProgress } from '../../src/backends/etcd/version.ts';
 import { type BackendCase, testBackend } from '../../src/testing/backend-suite.ts';
 import type { Gateway, LeasesResponse } from './gateway.ts';
 import { ownCases } from './own-cases.ts';
@@ -13,18 +14,29 @@ const STARTS_AT_THE_COMPACTED_REVISION = [
   'a start below the compacted revision ends with CompactedError, and brings nothing',
 ];
 
+export const TRANSPORTS = ['gateway', 'grpc'] as const;
+
+export interface CasesOptions {
+  readonly address: string;
+  readonly gateway: Gateway;
+  /** Of this etcd. */
+  readonly version: string;
+  readonly transport: (typeof TRANSPORTS)[number];
+}
+
 /** `testBackend` on the backend of `plimsoll/etcd`, in front of a real etcd and in real time, and cases of its own. */
-export function backendCases(server: { readonly address: string; readonly gateway: Gateway }): readonly BackendCase[] {
+export function backendCases(options: CasesOptions): readonly BackendCase[] {
+  const { gateway, address, version, transport } = options;
   const suite = testBackend({
-    capabilities: { progress: false, writable: true, leases: true },
+    capabilities: { progress: transport === 'grpc' && hasSoundProgress(version), writable: true, leases: true },
     open: async () => {
-      await empty(server.gateway);
-      return openEtcdBackend({ endpoints: [server.address] });
+      await empty(gateway);
+      return openEtcdBackend({ endpoints: [address], transport });
     },
     skip: STARTS_AT_THE_COMPACTED_REVISION,
     advance: (delayMs) => new Promise((resolve) => setTimeout(resolve, delayMs)),
   });
-  return [...suite, ...ownCases(server)];
+  return [...suite, ...ownCases(options)];
 }
 
 async function empty(gateway: Gateway): Promise<void> {

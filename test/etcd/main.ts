@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
-import { backendCases } from './backend-cases.ts';
+import { backendCases, TRANSPORTS } from './backend-cases.ts';
 import { cleanUpAtExit } from './cleanup.ts';
 import { checkPage, DIFFERENCES, type DifferenceId } from './differences.ts';
 import { TooLateError } from './etcd-leases.ts';
@@ -103,7 +103,11 @@ class Comparison {
   async #backend(): Promise<void> {
     const { program, expiryProgram } = this.#options;
     if (program !== undefined || expiryProgram !== undefined) return;
-    for (const { rule, name, run } of backendCases(this.#server)) await this.#check(`backend, ${rule} ${name}`, run);
+    for (const transport of TRANSPORTS) {
+      for (const { rule, name, run } of backendCases({ ...this.#server, transport })) {
+        await this.#check(`backend by ${transport}, ${rule} ${name}`, run);
+      }
+    }
   }
 
   async #programs(): Promise<void> {

@@ -11,6 +11,12 @@ const START_MS_MAX = 20_000;
 
 /** @typedef {{ name: string, client: string, peer: string, folder: string }} Member */
 
+/** Members are in process groups of their own, where Ctrl-C does not reach them. @type {Set<EtcdCluster>} */
+const clusters = new Set();
+process.once('exit', () => {
+  for (const cluster of clusters) cluster.stop();
+});
+
 export class EtcdCluster {
   /** @type {readonly Member[]} */
   members;
@@ -44,6 +50,7 @@ export class EtcdCluster {
       members.push({ name, client, peer, folder: join(folder, `${name}-${randomBytes(3).toString('hex')}`) });
     }
     const cluster = new EtcdCluster(command, members);
+    clusters.add(cluster);
     await Promise.all(members.map((member) => cluster.startMember(member)));
     await cluster.untilLed();
     return cluster;
@@ -119,6 +126,7 @@ export class EtcdCluster {
   stop() {
     for (const child of this.#running.values()) child.kill('SIGKILL');
     this.#running.clear();
+    clusters.delete(this);
   }
 }
 

@@ -54,10 +54,11 @@ export class Load {
    * A replica with a watcher of its own.
    *
    * @param {readonly string[]} endpoints
+   * @param {'gateway' | 'grpc'} [transport]
    */
-  async open(endpoints) {
+  async open(endpoints, transport = 'gateway') {
     const { openStore, openEtcdBackend, textCodec } = this.#library;
-    const backend = await openEtcdBackend({ endpoints, timeoutMs: 2_000 });
+    const backend = await openEtcdBackend({ endpoints, timeoutMs: 2_000, transport });
     this.#backends.push(backend);
     const backoff = { maxMs: 500 };
     const store = /** @type {Store} */ (

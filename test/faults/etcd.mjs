@@ -28,7 +28,7 @@ export async function hurtLeaders({ folder, dist, command, random, say }, writes
   load.endpoints = cluster.endpoints;
   try {
     await load.open(cluster.endpoints);
-    await load.open([...cluster.endpoints].reverse());
+    await load.open([...cluster.endpoints].reverse(), 'grpc');
     load.write(WRITERS);
     let faults = 0;
     while (load.journal.acknowledged.length < writes) {
@@ -77,8 +77,11 @@ export async function hurtServer({ folder, dist, command, random, say }) {
       // Whatever happens there, what is here is a true state.
       if (store.range({ prefix: PREFIX }).count === 0 || store.revision < before)
         throw new Error('an empty or older state');
+      const answered = load.journal.acknowledged.length;
       await end();
       await until(() => store.revision > before, `news after ${fault}`);
+      // Each writer has the answer of the write that had to wait, before the next fault can be blamed for it.
+      await until(() => load.journal.acknowledged.length > answered + 2 * WRITERS, `answers after ${fault}`);
     }
     tell(say, load, await load.finish(), 'stopped and killed');
     await compactBehind(library, cluster, proxy, store);
@@ -176,7 +179,7 @@ export async function hurtConnections({ folder, dist, command, random, say }, wr
     const addresses = [];
     for (const proxy of proxies) addresses.push(await proxy.listen());
     await load.open(addresses);
-    await load.open([...addresses].reverse());
+    await load.open([...addresses].reverse(), 'grpc');
     for (const proxy of proxies) proxy.percent = 2;
     load.write(WRITERS);
     await until(() => load.journal.acknowledged.length >= writes, `${writes} writes`, 600_000);

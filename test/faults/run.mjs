@@ -1,6 +1,7 @@
 // @ts-check
 // Faults from outside: `npm run test:faults`. Processes that are killed, that share a file, disks that are full. Ends with
 // `N passed, N failed` alone on a line; exit code 1 when anything failed.
+import { rmSync } from 'node:fs';
 import { access, mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -13,12 +14,14 @@ import { loadBundle } from '../support/load-bundle.mjs';
 import { parseCount, SEED_MAX } from '../support/proof.mjs';
 import { hurtConnections, hurtLeaders, hurtServer } from './etcd.mjs';
 import { stopHolder } from './etcd-lock.mjs';
+import { checkIds, tellRows } from './rows/command.mjs';
 import { fillDisk, fillFile, killWriters, refuseForeign, shareFile } from './sqlite.mjs';
 import { recover } from './wasm-leftovers.mjs';
 
-const HELP = `Usage: npm run test:faults -- [--smoke] [--kills N] [--seed N]
+const HELP = `Usage: npm run test:faults -- [--smoke] [--kills N] [--seed N] [--only ROW] [--broken ROW] [--json]
 
-Kills processes that write to a file of SQLite, lets several write to one, fills files and disks. Then etcd: three members
+First F1 to F40 of docs/spec/store.md, a line each: shown by several processes on a file of SQLite and on an etcd, or by the
+test that is named. Then it kills processes that write to a file of SQLite, lets several write to one, fills files and disks. Then etcd: three members
 whose leader is killed or stopped again and again while 32 writers write, one that stops, dies, compacts and is replaced, and
 a proxy that breaks connections. Everything that was acknowledged has to be there, watchers see each commit once, replicas are
 as the list. Some minutes; needs Linux on x64 or arm64, since Node 24 comes from test/runtimes.
@@ -26,6 +29,10 @@ as the list. Some minutes; needs Linux on x64 or arm64, since Node 24 comes from
   --smoke     10 kills instead of 200, and a few thousand writes instead of 100,000
   --kills N   so many
   --seed N    the chance of an earlier run, 0 to ${SEED_MAX}: when processes are killed, but not where they are then
+  --only ROW  this row of F1 to F40 and nothing else; may be given again
+  --broken ROW  this row with its fault put into a naive cache: it has to fail
+  --self-check  each row that has such a fault, passed where its check says what is wrong; with --only some of them
+  --json      the rows and nothing else, as one line of JSON
   --help      this text
 
 Exit code: 0 all passed, 1 something failed, 2 wrong arguments.`;
@@ -47,6 +54,10 @@ async function main(args) {
       smoke: { type: 'boolean', default: false },
       kills: { type: 'string' },
       seed: { type: 'string' },
+      only: { type: 'string', multiple: true, default: [] },
+      broken: { type: 'string', multiple: true, default: [] },
+      'self-check': { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
     },
   });
   if (values.help) {
@@ -57,17 +68,46 @@ async function main(args) {
   const kills = values.kills === undefined ? KILLS[size] : parseCount('--kills', values.kills, 1, 100_000);
   const seed =
     values.seed === undefined ? Math.floor(Math.random() * SEED_MAX) : parseCount('--seed', values.seed, 0, SEED_MAX);
-  console.log(`seed ${seed}`);
+  checkIds('--only', values.only, values['self-check']);
+  checkIds('--broken', values.broken, true);
+  if (!values.json) console.log(`seed ${seed}`);
   await build({ frozen: true, ifStale: true });
   const folder = await mkdtemp(join(tmpdir(), 'plimsoll-faults-'));
-  const stop = () => {
-    void rm(folder, { recursive: true, force: true }).finally(() => process.exit(130));
-  };
-  process.once('SIGINT', stop);
+  // Servers and processes end at the exit, whatever leads to it; then what they wrote to can go.
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  process.once('exit', remove);
+  for (const [signal, code] of /** @type {const} */ ([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ])) {
+    process.once(signal, () => process.exit(code));
+  }
+  const { only, broken, smoke: isSmoke, json: isJson, 'self-check': isSelfCheck } = values;
+  const isRowsOnly = isJson || isSelfCheck || only.length + broken.length > 0;
   try {
-    return await runAll(folder, size, kills, seed);
+    const told = await tellRows({ dist, folder, findEtcd, isSmoke, seed, only, broken, isSelfCheck, isJson });
+    if (!isRowsOnly) {
+      if (!isSmoke) {
+        const checked = await tellRows({
+          dist,
+          folder,
+          findEtcd,
+          isSmoke,
+          seed,
+          only,
+          broken,
+          isSelfCheck: true,
+          isJson,
+        });
+        told.passed += checked.passed;
+        told.failed += checked.failed;
+      }
+      return await runAll(folder, size, kills, seed, told);
+    }
+    if (!isJson) console.log(`\n${told.passed} passed, ${told.failed} failed`);
+    return told.failed === 0 ? 0 : 1;
   } finally {
-    process.off('SIGINT', stop);
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -77,10 +117,10 @@ async function main(args) {
  * @param {'smoke' | 'full'} size
  * @param {number} kills
  * @param {number} seed
+ * @param {{ passed: number, failed: number }} rows what was shown before
  */
-async function runAll(folder, size, kills, seed) {
-  let passed = 0;
-  let failed = 0;
+async function runAll(folder, size, kills, seed, rows) {
+  let { passed, failed } = rows;
   /**
    * @param {string} name
    * @param {() => Promise<string | undefined | void>} work

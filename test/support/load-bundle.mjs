@@ -1,8 +1,7 @@
 // @ts-check
 // Loads a TypeScript module of a tool, which Node 20 does not run: it is bundled, imported, and the bundle is gone again
 // before the work begins.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as esbuild from 'esbuild';
@@ -12,7 +11,10 @@ import * as esbuild from 'esbuild';
  * @returns {Promise<any>}
  */
 export async function loadBundle(entry) {
-  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-bundle-'));
+  // Within the packages: what is imported by a name at run time is found from here.
+  const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'plimsoll-bundle-'));
   const outfile = join(folder, 'main.mjs');
   try {
     await esbuild.build({

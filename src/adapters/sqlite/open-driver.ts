@@ -1,6 +1,7 @@
 import { FileReplacedError } from '../../backends/sqlite/errors.ts';
 import { BackendError } from '../../types/errors.ts';
 import type { SqliteDriver } from '../../types/sqlite-driver.ts';
+import { loadModule } from '../load-module.ts';
 import type { FileSystem, Paths } from './file-system.ts';
 import { OPENERS, type SqliteLibrary } from './libraries.ts';
 import { StatementDriver } from './statement-driver.ts';
@@ -32,7 +33,7 @@ export async function openDriver({
   const names = library === undefined ? librariesHere() : [library];
   const missing: unknown[] = [];
   for (const name of names) {
-    const loaded = await load(name);
+    const loaded = await loadModule(name);
     if ('error' in loaded) {
       missing.push(loaded.error);
       continue;
@@ -60,17 +61,6 @@ function librariesHere(): readonly SqliteLibrary[] {
   return 'Bun' in globalThis ? ['bun:sqlite'] : ['node:sqlite', 'better-sqlite3', 'node-sqlite3-wasm'];
 }
 
-type Loaded = { readonly module: unknown } | { readonly error: unknown };
-
-/** By a name that no bundler follows: none of them has to be there. */
-async function load(name: string): Promise<Loaded> {
-  try {
-    return { module: await import(name) };
-  } catch (error) {
-    return { error };
-  }
-}
-
 function openFile(name: SqliteLibrary, module: unknown, file: string, files: FileSystem | undefined) {
   let bytes: bigint | undefined;
   try {
@@ -93,7 +83,7 @@ interface Located {
 async function locate(path: string): Promise<Located> {
   if (path === ':memory:' || path === '') return { file: path, files: undefined };
   const folder = currentFolder();
-  const [files, paths] = await Promise.all([load('node:fs'), load('node:path')]);
+  const [files, paths] = await Promise.all([loadModule('node:fs'), loadModule('node:path')]);
   if ('error' in files || 'error' in paths) return { file: path, files: undefined };
   return { file: (paths.module as Paths).resolve(folder, path), files: files.module as FileSystem };
 }

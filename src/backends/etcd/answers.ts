@@ -1,42 +1,81 @@
 import { raceAborted } from '../../types/until-aborted.ts';
-import { EtcdRefusal, textOf, Unreadable } from './errors.ts';
+import { EtcdRefusal, TooLarge, textOf, Unreadable } from './errors.ts';
 import { objectOf, type WireObject } from './wire.ts';
 
 /** Bodies of the gateway, whole or line by line. Whoever stops reading one cancels it: nobody else would. */
+export interface BodyOptions {
+  readonly endpoint: string;
+  readonly signal: AbortSignal;
+  /** Of a whole body, and of a line of a stream: what is larger is {@link TooLarge}. */
+  readonly bytesMax: number;
+}
 
 /** The answer of a call. Throws {@link EtcdRefusal}, and {@link Unreadable} for what etcd has not written. */
-export async function answerOf(response: Response, endpoint: string, signal: AbortSignal): Promise<WireObject> {
-  const text = await wholeText(response, signal);
-  if (!response.ok) throw refusalOf(endpoint, text, response.status);
+export async function answerOf(response: Response, options: BodyOptions): Promise<WireObject> {
+  const text = await wholeText(response, options);
+  if (!response.ok) throw refusalOf(options.endpoint, text, response.status);
   return objectOf(parsed(text), 'the answer');
 }
 
 /** Messages of a stream, as they come. Throws the same, and the signal's reason. */
 export async function* messagesOf(
   response: Response,
-  endpoint: string,
-  signal: AbortSignal,
+  options: BodyOptions,
 ): AsyncGenerator<WireObject, void, undefined> {
-  if (!response.ok) throw refusalOf(endpoint, await wholeText(response, signal), response.status);
-  let rest = '';
-  for await (const text of chunksOf(response, signal)) {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') yield messageOf(line, endpoint);
+  const { endpoint } = options;
+  if (!response.ok) throw refusalOf(endpoint, await wholeText(response, options), response.status);
+  const line = new Text(options.bytesMax);
+  for await (const bytes of chunksOf(response, options)) {
+    // Only what is new is looked through, or a long line would cost the square of its chunks.
+    let start = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, start)) {
+      line.add(bytes.subarray(start, end));
+      start = end + 1;
+      const text = line.take();
+      if (text.trim() !== '') yield messageOf(text, endpoint);
+    }
+    line.add(bytes.subarray(start));
   }
-  if (rest.trim() !== '') throw new Unreadable('a stream that ended in the middle of a message');
+  if (line.take().trim() !== '') throw new Unreadable('a stream that ended in the middle of a message');
 }
 
-async function wholeText(response: Response, signal: AbortSignal): Promise<string> {
-  let text = '';
-  for await (const chunk of chunksOf(response, signal)) text += chunk;
-  return text;
+const NEWLINE = 0x0a;
+
+/** Text that comes in pieces of bytes, up to a bound. */
+class Text {
+  readonly #bytesMax: number;
+  readonly #decoder = new TextDecoder();
+  readonly #parts: string[] = [];
+  #bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#bytesMax) throw new TooLarge(this.#bytesMax);
+    this.#parts.push(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  /** All of it; what is added then is another text. */
+  take(): string {
+    const text = this.#parts.join('') + this.#decoder.decode();
+    this.#parts.length = 0;
+    this.#bytes = 0;
+    return text;
+  }
 }
 
-async function* chunksOf(response: Response, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+async function wholeText(response: Response, options: BodyOptions): Promise<string> {
+  const text = new Text(options.bytesMax);
+  for await (const bytes of chunksOf(response, options)) text.add(bytes);
+  return text.take();
+}
+
+async function* chunksOf(response: Response, { signal }: BodyOptions): AsyncGenerator<Uint8Array, void, undefined> {
   if (response.body === null) return;
   const reader = response.body.getReader();
-  const decoder = new TextDecoder();
   try {
     for (;;) {
       const { value, done } = await raceAborted(reader.read(), [signal]).catch((cause: unknown) => {
@@ -45,7 +84,7 @@ async function* chunksOf(response: Response, signal: AbortSignal): AsyncGenerato
         throw new Unreadable(`an answer that broke off: ${textOf(cause)}`, { cause });
       });
       if (done) break;
-      yield decoder.decode(value, { stream: true });
+      yield value;
     }
   } finally {
     // What is left of it nobody reads; how that ends, too.

@@ -5,6 +5,7 @@ import { PlainValues } from '../../store/values.ts';
 import type {
   Backend,
   BackendCallOptions,
+  BackendCapabilities,
   BackendOperation,
   BackendPosition,
   BackendRangeRequest,
@@ -15,6 +16,7 @@ import type {
   BackendWatchStream,
 } from '../../types/backend.ts';
 import { checkInteger } from '../../types/check-integer.ts';
+import type { Clock } from '../../types/clock.ts';
 import {
   CompactedError,
   FutureRevisionError,
@@ -24,8 +26,8 @@ import {
 } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
 import { txnOf } from '../txn-terms.ts';
+import type { CallOptions, EtcdClient } from './client.ts';
 import { backendError, EtcdRefusal } from './errors.ts';
-import type { CallOptions, Gateway } from './gateway.ts';
 import { EtcdLeases } from './leases.ts';
 import { NOTHING, Position } from './position.ts';
 import { readRanges } from './range.ts';
@@ -33,29 +35,39 @@ import { EtcdStream, watchAnswerOf } from './stream.ts';
 import { outcomeOf, wireSelection, wireTxn } from './txn.ts';
 import { wireRange } from './wire.ts';
 
+export interface EtcdBackendFacts {
+  readonly clock: Pick<Clock, 'now'>;
+  /**
+   * Whether watches are asked how far they are complete (`capabilities.progress`): only on a transport whose streams take a
+   * second request, and with members whose answers can be believed. Else a replica asks what has changed (M20).
+   */
+  readonly offersProgress: boolean;
+}
+
 /**
- * A cluster of etcd as a `Backend`, over the JSON gateway that each member has beside gRPC. Reads are linearizable, which is
- * etcd's default; a watch is not told how far it is complete (no `capabilities.progress`), since the gateway's watch hears
- * one message and no more: so a replica asks what has changed instead (M20).
+ * A cluster of etcd as a `Backend`, over whatever transport its client has. Reads are linearizable, which is etcd's default.
  *
  * Data are named by the cluster's id. A cluster that was wiped and made again may have the same one: then a revision that goes
  * back is what gives it away.
  */
 export class EtcdBackend implements Backend {
-  readonly capabilities = { progress: false, writable: true, leases: true } as const;
+  readonly capabilities: BackendCapabilities;
   readonly leases: EtcdLeases;
-  readonly #gateway: Gateway;
+  readonly #client: EtcdClient;
+  readonly #facts: EtcdBackendFacts;
   readonly #where: Position;
   readonly #types = {
     keys: new KeySpace<Uint8Array>('bytes'),
     values: new PlainValues<Uint8Array>(DEFAULT_LIMITS.valueBytes),
   };
 
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway;
-    this.#where = new Position(gateway);
+  constructor(client: EtcdClient, facts: EtcdBackendFacts) {
+    this.#client = client;
+    this.#facts = facts;
+    this.capabilities = { progress: facts.offersProgress, writable: true, leases: true };
+    this.#where = new Position(client);
     this.leases = new EtcdLeases({
-      gateway,
+      client,
       position: (signal) => this.#position('ask where etcd is', signal),
       explain: (error, action) => explained(error, action),
     });
@@ -71,7 +83,7 @@ export class EtcdBackend implements Backend {
     }
     const call = { action, signal };
     try {
-      const answer = await readRanges(this.#gateway, request, call);
+      const answer = await readRanges(this.#client, request, call);
       this.#where.mayRead(first.start);
       return answer;
     } catch (error) {
@@ -84,7 +96,8 @@ export class EtcdBackend implements Backend {
   }
 
   watch(request: BackendWatchRequest): BackendWatchStream {
-    return new EtcdStream(this.#gateway, request, (signal) => this.#position('watch etcd', signal));
+    const position = (signal: AbortSignal | undefined) => this.#position('watch etcd', signal);
+    return new EtcdStream({ ...this.#facts, client: this.#client, position }, request);
   }
 
   async txn({ signal, ...request }: BackendTxnRequest): Promise<BackendTxnResponse> {
@@ -95,7 +108,7 @@ export class EtcdBackend implements Backend {
     const isEmpty = request.then.length === 0 && request.else.length === 0;
     const asked = isEmpty ? { ...request, then: [NOTHING], else: [NOTHING] } : request;
     try {
-      return await this.#gateway.call(
+      return await this.#client.call(
         'kv/txn',
         wireTxn(asked),
         { action, signal, isWrite: true },
@@ -114,7 +127,7 @@ export class EtcdBackend implements Backend {
     checkInteger('the revision', revision, action, 0);
     const body = { revision: String(revision) };
     try {
-      await this.#gateway.call('kv/compaction', body, { action, signal, isWrite: true }, () => undefined);
+      await this.#client.call('kv/compaction', body, { action, signal, isWrite: true }, () => undefined);
     } catch (error) {
       if (!(error instanceof EtcdRefusal && error.is('compacted'))) {
         throw await this.#revisionRefusal(error, { revision }, { action, signal });
@@ -125,7 +138,7 @@ export class EtcdBackend implements Backend {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#gateway.close();
+    this.#client.close();
   }
 
   async #position(action: string, signal: AbortSignal | undefined): Promise<BackendPosition> {
@@ -164,7 +177,7 @@ export class EtcdBackend implements Backend {
     const revision = Math.max(1, atLeast);
     try {
       const body = wireSelection({ start: key }, revision, { countOnly: true });
-      await this.#gateway.call('kv/range', body, { action, signal }, () => undefined);
+      await this.#client.call('kv/range', body, { action, signal }, () => undefined);
       return atLeast;
     } catch (error) {
       // A revision that is still to come is not compacted.
@@ -173,7 +186,7 @@ export class EtcdBackend implements Backend {
     }
     const create = { create_request: { ...wireRange({ start: key }), start_revision: String(revision) } };
     const call = { action, signal, isBrief: true };
-    for await (const { isCanceled, compactRevision } of this.#gateway.explainedStream(
+    for await (const { isCanceled, compactRevision } of this.#client.explainedStream(
       'watch',
       create,
       call,

@@ -73,6 +73,24 @@ export class Unreadable extends Error {
   override readonly name: string = 'Unreadable';
 }
 
+/** An answer above the bound, or the part of one that was read. */
+export class TooLarge extends Error {
+  override readonly name: string = 'TooLarge';
+
+  constructor(bytesMax: number) {
+    super(`an answer of more than ${bytesMax} bytes (answerBytesMax)`);
+  }
+}
+
+/** A member's time is over. */
+export class Silent extends Error {
+  override readonly name: string = 'Silent';
+
+  constructor(endpoint: string) {
+    super(`${endpoint} is silent`);
+  }
+}
+
 /** What went wrong before the request itself was sent: its cause. */
 export class NotSent extends Error {
   override readonly name: string = 'NotSent';
@@ -88,11 +106,13 @@ const NOT_SENT =
 /** Of those, the ones that trying again does not mend. */
 const BAD_CERTIFICATE = /CERT_|certificate|self.signed/i;
 
+const AFTER_IT = [EtcdRefusal, Unreadable, TooLarge, Silent, PlimsollError] as const;
+
 /** Whether a request has certainly not reached anybody. An answer of any kind proves the opposite, whatever it says. */
 export function wasNotSent(error: unknown): boolean {
   if (error instanceof NotSent) return true;
   // These are told after it was sent, and may quote what a proxy said of its own connection.
-  if (error instanceof EtcdRefusal || error instanceof Unreadable || error instanceof PlimsollError) return false;
+  if (AFTER_IT.some((kind) => error instanceof kind)) return false;
   return NOT_SENT.test(textOf(error));
 }
 
@@ -102,8 +122,8 @@ export function backendError(
   endpoint: string,
   error: unknown,
   { isWrite = false }: { readonly isWrite?: boolean } = {},
-): Error {
-  if (error instanceof PlimsollError) return error;
+): BackendError {
+  if (error instanceof BackendError) return error;
   if (error instanceof NotSent) return backendError(action, endpoint, error.cause);
   const maybeCommitted = isWrite && !wasNotSent(error);
   if (error instanceof EtcdRefusal) {
@@ -115,12 +135,35 @@ export function backendError(
     const reason = `${endpoint} did not answer as etcd does (${error.message})`;
     return new BackendError(action, reason, { cause: error, maybeCommitted });
   }
+  if (error instanceof Silent) return new BackendError(action, error.message, { cause: error, maybeCommitted });
+  if (error instanceof TooLarge) {
+    return new BackendError(action, `${endpoint} has ${error.message}`, {
+      cause: error,
+      maybeCommitted,
+      permanent: true,
+    });
+  }
   const text = textOf(error);
   const permanent = BAD_CERTIFICATE.test(text);
   return new BackendError(action, `${endpoint} cannot be reached (${text})`, {
     cause: error,
     permanent,
     maybeCommitted,
+  });
+}
+
+/** One error of what each member that was asked came to. Permanent if none of them can be mended by trying again. */
+export function allFailed(action: string, failures: readonly BackendError[], timeoutMs: number): BackendError {
+  const last = failures.at(-1);
+  const [only] = failures;
+  if (last === undefined || only === undefined) return new BackendError(action, 'there is no member to ask');
+  const isLate = last.cause instanceof Silent;
+  if (failures.length === 1 && !isLate) return only;
+  const told = failures.map(({ message }) => message.replace(`Cannot ${action}: `, '')).join('; ');
+  return new BackendError(action, isLate ? `etcd has not answered within ${timeoutMs} ms (${told})` : told, {
+    cause: failures.length === 1 ? last.cause : new AggregateError(failures, 'no member has answered'),
+    permanent: failures.every(({ permanent }) => permanent),
+    maybeCommitted: last.maybeCommitted,
   });
 }
 

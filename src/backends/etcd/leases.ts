@@ -1,16 +1,17 @@
 import { compareBytes } from '../../core/key-order.ts';
 import type { BackendCallOptions, BackendLeases, BackendPosition } from '../../types/backend.ts';
-import { BackendError, LeaseExistsError, LeaseNotFoundError } from '../../types/errors.ts';
+import { LeaseExistsError, LeaseNotFoundError } from '../../types/errors.ts';
 import type { LeaseId } from '../../types/lease.ts';
 import { checkLeaseId, compareLeaseIds } from '../../types/lease-id.ts';
 import { checkTtl } from '../../types/lease-ttl.ts';
+import type { CallOptions, EtcdClient } from './client.ts';
 import { type EtcdKind, EtcdRefusal, Unreadable } from './errors.ts';
-import type { CallOptions, Gateway } from './gateway.ts';
-import { fromBase64, idOf, integerOf, listOf, objectOf, positionOf, positiveOf, type WireObject } from './wire.ts';
+import type { Method } from './transport.ts';
+import { bytesOf, idOf, integerOf, listOf, objectOf, positionOf, positiveOf, type WireObject } from './wire.ts';
 
 /** What the backend does for its leases. */
 export interface LeaseChannel {
-  readonly gateway: Gateway;
+  readonly client: EtcdClient;
   /** Where the cluster is: what a member says of a lease on its own may be from before what others have acknowledged. */
   readonly position: (signal: AbortSignal | undefined) => Promise<BackendPosition>;
   /** What etcd refused, in the errors of the contract. */
@@ -47,12 +48,14 @@ export class EtcdLeases implements BackendLeases {
       leaseOf(answer, id);
       return integerOf(answer.TTL, 'a TTL') * 1000;
     };
-    const call: CallOptions = { action, signal };
-    for await (const ttlMs of this.#channel.gateway.explainedStream('lease/keepalive', { ID: id }, call, read)) {
-      if (ttlMs <= 0) throw new LeaseNotFoundError(action, id);
-      return { ...(await this.#channel.position(signal)), id, ttlMs };
+    let ttlMs: number;
+    try {
+      ttlMs = await this.#channel.client.renew(id, { action, signal }, read);
+    } catch (error) {
+      throw this.#channel.explain(error, action);
     }
-    throw new BackendError(action, 'etcd has answered nothing');
+    if (ttlMs <= 0) throw new LeaseNotFoundError(action, id);
+    return { ...(await this.#channel.position(signal)), id, ttlMs };
   }
 
   /** How many keys went is what was attached a moment before: etcd does not say it. */
@@ -81,7 +84,7 @@ export class EtcdLeases implements BackendLeases {
       return {
         granted: integerOf(answer.grantedTTL, 'a TTL'),
         left: integerOf(answer.TTL, 'a TTL'),
-        keys: listOf(answer.keys, 'the keys').map(fromBase64),
+        keys: listOf(answer.keys, 'the keys').map(bytesOf),
       };
     });
     const position = await this.#channel.position(signal);
@@ -99,14 +102,14 @@ export class EtcdLeases implements BackendLeases {
   }
 
   async #call<T>(
-    path: string,
-    body: object,
+    method: Method,
+    request: WireObject,
     call: CallOptions,
     { id, refusal = 'leaseNotFound' }: { readonly id?: LeaseId | undefined; readonly refusal?: EtcdKind },
     read: (answer: WireObject, position: BackendPosition) => T,
   ): Promise<T> {
     try {
-      return await this.#channel.gateway.call(path, body, call, read);
+      return await this.#channel.client.call(method, request, call, read);
     } catch (error) {
       if (!(error instanceof EtcdRefusal && error.is(refusal)) || id === undefined) {
         throw this.#channel.explain(error, call.action);

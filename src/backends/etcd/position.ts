@@ -1,6 +1,6 @@
 import type { BackendPosition, BackendTxnOperation } from '../../types/backend.ts';
+import type { CallOptions, EtcdClient } from './client.ts';
 import { EtcdRefusal } from './errors.ts';
-import type { CallOptions, Gateway } from './gateway.ts';
 import { wireSelection, wireTxn } from './txn.ts';
 
 /** The smallest key there is: what is asked about when only the header is wanted. */
@@ -22,27 +22,27 @@ export const NOTHING: BackendTxnOperation = { type: 'txn', compare: [], then: []
  * ```
  */
 export class Position {
-  readonly #gateway: Gateway;
+  readonly #client: EtcdClient;
   #readable: Uint8Array | undefined = ANY_KEY;
 
-  constructor(gateway: Gateway) {
-    this.#gateway = gateway;
+  constructor(client: EtcdClient) {
+    this.#client = client;
   }
 
-  /** Throws what `Gateway.call` throws. */
+  /** Throws what `EtcdClient.call` throws. */
   async ask(call: CallOptions): Promise<BackendPosition> {
     const start = this.#readable;
     if (start !== undefined) {
       try {
         const body = wireSelection({ start }, 0, { countOnly: true });
-        return await this.#gateway.call('kv/range', body, call, (_, position) => position);
+        return await this.#client.call('kv/range', body, call, (_, position) => position);
       } catch (error) {
         if (!(error instanceof EtcdRefusal && error.is('denied'))) throw error;
         this.#readable = undefined;
       }
     }
     const body = wireTxn({ compare: [], then: [NOTHING], else: [] });
-    return this.#gateway.call('kv/txn', body, call, (_, position) => position);
+    return this.#client.call('kv/txn', body, call, (_, position) => position);
   }
 
   /** A key that was read just now. */

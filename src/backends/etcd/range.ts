@@ -1,8 +1,8 @@
 import type { BackendKeyValue, BackendRangeRequest, BackendRangeResponse, ByteRange } from '../../types/backend.ts';
 import { BackendError } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
+import type { CallOptions, EtcdClient } from './client.ts';
 import { EtcdRefusal, Unreadable } from './errors.ts';
-import type { CallOptions, Gateway } from './gateway.ts';
 import { wireSelection } from './txn.ts';
 import { integerOf, listOf, objectOf, rowOf } from './wire.ts';
 
@@ -13,20 +13,20 @@ const TRIES_MAX = 5;
 
 /**
  * Ranges at one revision. Several are one transaction; above etcd's limit several transactions, of which the first one tells
- * the revision that the others are read at. Throws what `Gateway.call` throws.
+ * the revision that the others are read at. Throws what `EtcdClient.call` throws.
  *
  * ```text
  *   300 ranges    128 of the newest -> revision 7    128 at 7    44 at 7
  * ```
  */
 export async function readRanges(
-  gateway: Gateway,
+  client: EtcdClient,
   request: BackendRangeRequest,
   call: CallOptions,
 ): Promise<BackendRangeResponse> {
   for (let tries = 1; ; tries++) {
     try {
-      return await readAll(gateway, request, call);
+      return await readAll(client, request, call);
     } catch (error) {
       const isOvertaken = (request.revision ?? 0) === 0 && error instanceof EtcdRefusal && error.is('compacted');
       if (!isOvertaken) throw error;
@@ -38,15 +38,15 @@ export async function readRanges(
 }
 
 async function readAll(
-  gateway: Gateway,
+  client: EtcdClient,
   request: BackendRangeRequest,
   call: CallOptions,
 ): Promise<BackendRangeResponse> {
   const { ranges, revision = 0, limit = 0 } = request;
   const [first = [], ...others] = chunksOf(ranges);
-  let all = await readChunk(gateway, request, { ranges: first, revision }, call);
+  let all = await readChunk(client, request, { ranges: first, revision }, call);
   for (const chunk of others) {
-    const next = await readChunk(gateway, request, { ranges: chunk, revision: all.revision }, call);
+    const next = await readChunk(client, request, { ranges: chunk, revision: all.revision }, call);
     if (next.identity !== all.identity) {
       throw new BackendError(call.action, `its members are of two clusters, ${all.identity} and ${next.identity}`);
     }
@@ -56,14 +56,14 @@ async function readAll(
 }
 
 function readChunk(
-  gateway: Gateway,
+  client: EtcdClient,
   { minModRevision = 0, limit = 0, keysOnly = false, countOnly = false }: BackendRangeRequest,
   { ranges, revision }: { readonly ranges: readonly ByteRange[]; readonly revision: Revision },
   call: CallOptions,
 ): Promise<BackendRangeResponse> {
   const selection = { minModRevision, limit, keysOnly, countOnly };
   const success = ranges.map((range) => ({ request_range: wireSelection(range, revision, selection) }));
-  return gateway.call('kv/txn', { success }, call, (answer, position) => {
+  return client.call('kv/txn', { success }, call, (answer, position) => {
     const responses = listOf(answer.responses, 'the responses');
     if (responses.length !== ranges.length) {
       throw new Unreadable(`${responses.length} responses to ${ranges.length} ranges`);

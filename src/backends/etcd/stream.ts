@@ -7,11 +7,24 @@ import type {
   BackendWatchStream,
   ByteRange,
 } from '../../types/backend.ts';
+import type { Clock } from '../../types/clock.ts';
 import { BackendError, CompactedError } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
+import type { CallOptions, EtcdClient, MessageSource, OpenedStream } from './client.ts';
 import { EtcdRefusal, Unreadable } from './errors.ts';
-import type { CallOptions, Gateway, MessageSource } from './gateway.ts';
-import { flagOf, integerOf, keyOf, listOf, objectOf, positiveOf, rowOf, type WireObject, wireRange } from './wire.ts';
+import { hasSoundProgress, versionOf } from './version.ts';
+import {
+  flagOf,
+  integerOf,
+  keyOf,
+  listOf,
+  objectOf,
+  positionOf,
+  positiveOf,
+  rowOf,
+  type WireObject,
+  wireRange,
+} from './wire.ts';
 
 /** One message, read. */
 interface WatchAnswer {
@@ -20,18 +33,31 @@ interface WatchAnswer {
   /** More of the same revision follows. */
   readonly isFragment: boolean;
   readonly events: readonly BackendEvent[];
+  /** Of one that says only how far the member is: all up to here was sent. Else 0. */
+  readonly progressRevision: Revision;
+}
+
+export interface EtcdStreamOptions {
+  readonly client: EtcdClient;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly position: (signal: AbortSignal | undefined) => Promise<BackendPosition>;
+  /** Whether the members are asked for progress, where their version allows it. */
+  readonly offersProgress: boolean;
 }
 
 const ACTION = 'watch etcd';
+/** A question for progress that has no answer by then is the last one on its stream. */
+const PROGRESS_MS_MAX = 5_000;
 const EMPTY = new Uint8Array(0);
 
 /**
  * One watch of etcd over a range that covers all that is wanted (B9): of several watches each would have to prove for itself
- * how far it is, and the gateway's cannot. What lies in between is dropped here.
+ * how far it is. What lies in between is dropped here.
  *
  * ```text
  *   created         ask where the cluster is (the member that watches may be behind)    -> open
  *   events          of one revision or several; a large answer comes in fragments       -> change, one a revision
+ *   no events       only where the member is, for it was asked; all up to there was sent -> progress
  *   canceled        compact_revision                                                     -> CompactedError
  * ```
  *
@@ -39,45 +65,76 @@ const EMPTY = new Uint8Array(0);
  * docs/etcd-differences.md). So each starts one revision earlier, where that is a `CompactedError` instead of a gap.
  */
 export class EtcdStream implements BackendWatchStream {
-  readonly #gateway: Gateway;
+  readonly #options: EtcdStreamOptions;
   readonly #request: BackendWatchRequest;
-  readonly #position: (signal: AbortSignal | undefined) => Promise<BackendPosition>;
+  /** There once the member that watches is known to keep B5. */
+  #send: OpenedStream['send'] | undefined;
+  /** When the oldest question without an answer was asked. */
+  #askedAt: number | undefined;
 
-  constructor(
-    gateway: Gateway,
-    request: BackendWatchRequest,
-    position: (signal: AbortSignal | undefined) => Promise<BackendPosition>,
-  ) {
-    this.#gateway = gateway;
+  constructor(options: EtcdStreamOptions, request: BackendWatchRequest) {
+    this.#options = options;
     this.#request = request;
-    this.#position = position;
+  }
+
+  /** Not there on a member whose answers are not to be believed, or do not come: then whoever wants to know asks otherwise. */
+  get requestProgress(): (() => void) | undefined {
+    const send = this.#send;
+    const now = this.#options.clock.now();
+    if (send === undefined || now - (this.#askedAt ?? now) >= PROGRESS_MS_MAX) return undefined;
+    return () => {
+      this.#askedAt ??= this.#options.clock.now();
+      send({ progress_request: {} });
+    };
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<BackendWatchItem, void, undefined> {
     const { ranges, fromRevision, signal } = this.#request;
-    const body = {
+    const { client, clock, position } = this.#options;
+    const request = {
       create_request: {
         ...wireRange(coverOf(ranges)),
         start_revision: String(Math.max(1, fromRevision - 1)),
         fragment: true,
       },
     };
-    const call: CallOptions = { action: ACTION, signal };
-    let isOpen = false;
+    let opened: OpenedStream | undefined;
+    const onOpened = (stream: OpenedStream) => {
+      opened = stream;
+    };
+    const call: CallOptions = { action: ACTION, signal, onOpened };
     let pending: BackendEvent[] = [];
-    for await (const answer of this.#gateway.explainedStream('watch', body, call, watchAnswerOf)) {
-      if (!isOpen) {
-        isOpen = true;
-        yield { type: 'open', ...(await this.#position(signal)) };
+    try {
+      for await (const answer of client.explainedStream('watch', request, call, watchAnswerOf)) {
+        if (opened !== undefined) {
+          const [where] = await Promise.all([position(signal), this.#offerProgress(opened)]);
+          opened = undefined;
+          yield { type: 'open', ...where };
+        }
+        if (answer.isCanceled) throw endOf(answer, fromRevision);
+        for (const event of answer.events) pending.push(event);
+        // It answers only where it has nothing left to send.
+        if (this.#askedAt !== undefined && answer.events.length > 0) this.#askedAt = clock.now();
+        if (answer.isFragment) continue;
+        yield* changesOf(pending, ranges, fromRevision);
+        pending = [];
+        if (answer.progressRevision > 0 && this.#send !== undefined) {
+          this.#askedAt = undefined;
+          yield { type: 'progress', revision: answer.progressRevision };
+        }
       }
-      if (answer.isCanceled) throw endOf(answer, fromRevision);
-      for (const event of answer.events) pending.push(event);
-      if (answer.isFragment) continue;
-      yield* changesOf(pending, ranges, fromRevision);
-      pending = [];
+    } finally {
+      this.#send = undefined;
     }
     signal?.throwIfAborted();
     throw new BackendError(ACTION, 'etcd ended the stream');
+  }
+
+  async #offerProgress({ endpoint, send }: OpenedStream): Promise<void> {
+    const { client, offersProgress } = this.#options;
+    if (!offersProgress) return;
+    const version = await versionOf(client, endpoint, this.#request.signal);
+    if (hasSoundProgress(version)) this.#send = send;
   }
 }
 
@@ -107,18 +164,21 @@ export function watchAnswerOf(answer: WireObject, { endpoint, isFirst }: Message
   if (isFirst && !isCanceled && !flagOf(answer.created, 'whether there is a watch')) {
     throw new Unreadable('a watch that was not created');
   }
+  const events = listOf(answer.events, 'the events').map(eventOf);
+  const isProgress = !isFirst && !isCanceled && events.length === 0;
   return {
     isCanceled,
     compactRevision,
     isFragment: flagOf(answer.fragment, 'whether it is a fragment'),
-    events: listOf(answer.events, 'the events').map(eventOf),
+    events,
+    progressRevision: isProgress ? positionOf(answer).revision : 0,
   };
 }
 
 function eventOf(value: unknown): BackendEvent {
   const { type, kv } = objectOf(value, 'an event');
-  if (type === undefined || type === 'PUT') return { type: 'put', kv: rowOf(kv) };
-  if (type !== 'DELETE') throw new Unreadable(`an event of type ${JSON.stringify(type)}`);
+  if (type === undefined || type === 'PUT' || type === 0) return { type: 'put', kv: rowOf(kv) };
+  if (type !== 'DELETE' && type !== 1) throw new Unreadable(`an event of type ${JSON.stringify(type)}`);
   const row = objectOf(kv, 'what was deleted');
   return { type: 'delete', key: keyOf(row), modRevision: positiveOf(row.mod_revision, 'a mod revision') };
 }

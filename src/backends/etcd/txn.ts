@@ -7,17 +7,7 @@ import type {
 } from '../../types/backend.ts';
 import type { RangeSelection } from '../../types/requests.ts';
 import { Unreadable } from './errors.ts';
-import {
-  flagOf,
-  integerOf,
-  listOf,
-  objectOf,
-  rowOf,
-  toBase64,
-  type WireObject,
-  type WireRange,
-  wireRange,
-} from './wire.ts';
+import { flagOf, integerOf, listOf, objectOf, rowOf, type WireObject, wireRange } from './wire.ts';
 
 /** Transactions in etcd's words, and its answers in those of the contract. */
 
@@ -30,7 +20,7 @@ const VALUE_FIELDS = {
   mod: 'mod_revision',
 } as const;
 
-export function wireTxn({ compare, then, else: otherwise }: Omit<BackendTxnRequest, 'signal'>): object {
+export function wireTxn({ compare, then, else: otherwise }: Omit<BackendTxnRequest, 'signal'>): WireObject {
   return {
     compare: compare.map(wireCompare),
     success: then.map(wireOperation),
@@ -39,7 +29,7 @@ export function wireTxn({ compare, then, else: otherwise }: Omit<BackendTxnReque
 }
 
 function wireCompare({ key, range, target, result, value }: BackendCompare): object {
-  const told = value instanceof Uint8Array ? toBase64(value) : String(value);
+  const told = value instanceof Uint8Array ? value : String(value);
   return {
     ...wireRange(range ?? { start: key }),
     target: target.toUpperCase(),
@@ -54,9 +44,9 @@ function wireOperation(operation: BackendOperation): object {
       const { key, value, lease, ignoreValue = false, ignoreLease = false, prevKv = false } = operation;
       return {
         request_put: {
-          key: toBase64(key),
+          key,
           // With `ignore_value` any value, an empty one too, is an error of etcd.
-          ...(ignoreValue ? { ignore_value: true } : { value: toBase64(value) }),
+          ...(ignoreValue ? { ignore_value: true } : { value }),
           ...(ignoreLease ? { ignore_lease: true } : lease === undefined ? {} : { lease }),
           prev_kv: prevKv,
         },
@@ -77,7 +67,7 @@ function wireOperation(operation: BackendOperation): object {
  * etcd's order NONE is the key's. With a limit and a target to sort by but no order it cuts before it sorts, so the order is
  * always said where there is a target.
  */
-export function wireSelection(range: ByteRange, revision: number, selection: RangeSelection): WireRange {
+export function wireSelection(range: ByteRange, revision: number, selection: RangeSelection): WireObject {
   const { limit = 0, keysOnly = false, countOnly = false, sortTarget, sortOrder = 'ascend' } = selection;
   const { minModRevision = 0, maxModRevision = 0, minCreateRevision = 0, maxCreateRevision = 0 } = selection;
   const wire = {
@@ -101,6 +91,11 @@ function bound(name: string, revision: number): object {
   return revision > 0 ? { [name]: String(revision) } : {};
 }
 
+/** A message that is empty is left out, or null. */
+function isThere(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** What came of the branch that ran. */
 export function outcomeOf(
   answer: WireObject,
@@ -120,9 +115,7 @@ function responseOf(answer: WireObject, operation: BackendOperation): BackendOpe
   switch (operation.type) {
     case 'put': {
       const { prev_kv } = objectOf(answer.response_put, 'the response to a put');
-      return operation.prevKv === true && prev_kv !== undefined
-        ? { type: 'put', prevKv: rowOf(prev_kv) }
-        : { type: 'put' };
+      return operation.prevKv === true && isThere(prev_kv) ? { type: 'put', prevKv: rowOf(prev_kv) } : { type: 'put' };
     }
     case 'delete': {
       const { deleted, prev_kvs } = objectOf(answer.response_delete_range, 'the response to a delete');

@@ -2,48 +2,54 @@ import type { BackendKeyValue, BackendPosition, ByteRange } from '../../types/ba
 import { Unreadable } from './errors.ts';
 
 /**
- * etcd's JSON gateway. What a reader has to know of it:
+ * etcd's messages. They have the names of its JSON gateway whatever transport they come over, and each kind of value the
+ * forms that the transports bring at no cost:
  *
  * ```text
- *   int64       decimal text in both directions, since most readers would lose digits; zero is left out of answers
- *   bytes       base64; what is empty is left out
- *   an answer   { header: { cluster_id, revision, ... }, ... }, or a status with { error, message, code }
- *   a stream    one JSON text a line: { "result": ... } or { "error": ... }
- *   a range     key and range_end; without one it is a point, with a zero byte it has no upper bound
+ *                 in requests      in answers of the gateway      in answers of gRPC
+ *   int64         decimal text     decimal text, small: number    two halves of 32 bits
+ *   bytes         Uint8Array       base64                         Uint8Array, a view of the whole answer
+ *   enum          its name         its name                       its number
+ *   zero, empty   as it likes      left out                       there: 0, [] for bytes, null for a message
+ *   an answer     { header: { cluster_id, revision, ... }, ... }
+ *   a range       key and range_end; without one it is a point, with a zero byte it has no upper bound
  * ```
  *
- * Since zero and empty are left out, `{}` of whoever else answers would mean something: revision 0, no keys, no lease. So
+ * Since zero and empty may be left out, `{}` of whoever else answers would mean something: revision 0, no keys, no lease. So
  * nothing is taken for an answer that lacks what etcd always says. All readers here throw {@link Unreadable}.
  */
 export type WireObject = Readonly<Record<string, unknown>>;
 
-export interface WireRange {
-  readonly key: string;
-  readonly range_end?: string;
+/** An int64 as readers of protobuf have it: no number of JavaScript holds all of them. */
+interface Halves {
+  readonly low: number;
+  readonly high: number;
+  readonly unsigned: boolean;
 }
 
 const ZERO = Uint8Array.of(0);
-const NO_END = 'AA==';
+const HALF = 0x1_0000_0000;
 
 /** No key sorts before a zero byte, so that is what an empty start becomes. */
-export function wireRange({ start, end }: ByteRange): WireRange {
-  const key = toBase64(start.length === 0 ? ZERO : start);
+export function wireRange({ start, end }: ByteRange): WireObject {
+  const key = start.length === 0 ? ZERO : start;
   if (end === undefined) return { key };
-  return { key, range_end: end.length === 0 ? NO_END : toBase64(end) };
+  return { key, range_end: end.length === 0 ? ZERO : end };
 }
 
 /** Where the cluster was: each answer has it, and there is no revision 0. */
 export function positionOf(answer: WireObject): BackendPosition {
   const { cluster_id, revision } = objectOf(answer.header, 'the header');
-  if (typeof cluster_id !== 'string' || cluster_id === '') throw new Unreadable('the header names no cluster');
-  return { identity: cluster_id, revision: positiveOf(revision, 'the revision of the header') };
+  const identity = idOf(cluster_id, 'the id of the cluster');
+  if (identity === '0') throw new Unreadable('the header names no cluster');
+  return { identity, revision: positiveOf(revision, 'the revision of the header') };
 }
 
 export function rowOf(value: unknown): BackendKeyValue {
   const row = objectOf(value, 'a row');
   return {
     key: keyOf(row),
-    value: fromBase64(row.value ?? ''),
+    value: bytesOf(row.value ?? ''),
     createRevision: positiveOf(row.create_revision, 'a create revision'),
     modRevision: positiveOf(row.mod_revision, 'a mod revision'),
     version: positiveOf(row.version, 'a version'),
@@ -53,7 +59,7 @@ export function rowOf(value: unknown): BackendKeyValue {
 
 /** Of a row, or of what is left of one that was deleted. */
 export function keyOf(row: WireObject): Uint8Array {
-  const key = fromBase64(row.key ?? '');
+  const key = bytesOf(row.key ?? '');
   if (key.length === 0) throw new Unreadable('a row has no key');
   return key;
 }
@@ -79,7 +85,9 @@ export function flagOf(value: unknown, what: string): boolean {
 /** An int64 that has to fit a number (D8). Newer gateways may tell small ones as numbers. */
 export function integerOf(value: unknown, what: string): number {
   if (value === undefined) return 0;
-  const number = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
+  let number = value;
+  if (typeof value === 'string' && /^-?\d+$/.test(value)) number = Number(value);
+  else if (isHalves(value)) number = value.high * HALF + (value.low >>> 0);
   if (Number.isSafeInteger(number)) return number as number;
   throw new Unreadable(`${what} is ${shown(value)}, which is no safe integer`);
 }
@@ -91,10 +99,27 @@ export function positiveOf(value: unknown, what: string): number {
   throw new Unreadable(`${what} is ${value === undefined ? 'missing' : number}`);
 }
 
-/** A lease's id: an int64 of any size, which only text holds. */
+/** A lease's id, or a cluster's: 64 bits of any size, which only text holds. */
 export function idOf(value: unknown, what: string): string {
+  if (isHalves(value)) {
+    const id = (BigInt(value.high) << 32n) | BigInt(value.low >>> 0);
+    return String(value.unsigned ? BigInt.asUintN(64, id) : id);
+  }
   if (typeof value === 'string' && /^-?\d+$/.test(value)) return value;
   return String(integerOf(value, what));
+}
+
+function isHalves(value: unknown): value is Halves {
+  if (typeof value !== 'object' || value === null) return false;
+  const { low, high } = value as Partial<Halves>;
+  return typeof low === 'number' && typeof high === 'number';
+}
+
+/** Bytes of their own: what they were read from may be large, and need not live as long. */
+export function bytesOf(value: unknown): Uint8Array {
+  if (value instanceof Uint8Array) return new Uint8Array(value);
+  // What protobufjs has for bytes that are not there.
+  return Array.isArray(value) && value.length === 0 ? new Uint8Array(0) : fromBase64(value);
 }
 
 /** Characters that `String.fromCharCode` is given at once: of a longer list some engines run out of stack. */
@@ -108,7 +133,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(text);
 }
 
-export function fromBase64(text: unknown): Uint8Array {
+function fromBase64(text: unknown): Uint8Array {
   if (typeof text !== 'string') throw new Unreadable(`bytes are ${shown(text)}, which is no text`);
   let binary: string;
   try {

@@ -58,3 +58,9 @@ test('etcd: addresses that are none are refused', async () => {
   await rejects(openEtcdBackend({ endpoints: [] }), { class: TypeError });
   await rejects(openEtcdBackend({ endpoints: ['etcd:2379'] }), { class: TypeError });
 });
+
+test('etcd: gRPC without its packages is an error that says what to install', async () => {
+  const opening = openEtcdBackend({ endpoints: ['http://etcd.invalid:2379'], transport: 'grpc' });
+  const error = await rejects(opening, { class: BackendError, code: 'BACKEND' });
+  equal(error.message.includes('run "npm install @grpc/grpc-js protobufjs"'), true);
+});

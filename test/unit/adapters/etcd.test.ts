@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EtcdBackendOptions, openEtcdBackend } from '../../../src/adapters/etcd/mod.ts';
 import { Unreadable } from '../../../src/backends/etcd/errors.ts';
-import { fromBase64, integerOf, toBase64, wireRange } from '../../../src/backends/etcd/wire.ts';
+import { bytesOf, idOf, integerOf, toBase64, wireRange } from '../../../src/backends/etcd/wire.ts';
 import type { BackendOperation } from '../../../src/types/backend.ts';
 import { BackendError, CompactedError, FutureRevisionError, LeaseNotFoundError } from '../../../src/types/errors.ts';
 import {
@@ -24,10 +24,10 @@ import {
 describe('wire', () => {
   it('base64 is what the platform has, for any bytes', () => {
     const all = Uint8Array.from({ length: 100_000 }, (_, index) => (index * 7) % 256);
-    expect(fromBase64(toBase64(all))).toEqual(all);
+    expect(bytesOf(toBase64(all))).toEqual(all);
     expect(toBase64(all)).toBe(Buffer.from(all).toString('base64'));
     expect(toBase64(new Uint8Array(0))).toBe('');
-    expect(() => fromBase64('%')).toThrow(Unreadable);
+    expect(() => bytesOf('%')).toThrow(Unreadable);
   });
 
   it('an int64 that is no safe integer is an error, never another number', () => {
@@ -39,10 +39,27 @@ describe('wire', () => {
     }
   });
 
+  it('two halves of an int64 are one, whatever their signs', () => {
+    const halves = (high: number, low: number, unsigned = false) => ({ high, low, unsigned });
+    expect(integerOf(halves(0x1f_ffff, -1), 'x')).toBe(Number.MAX_SAFE_INTEGER);
+    expect(integerOf(halves(-1, -1), 'x')).toBe(-1);
+    expect(() => integerOf(halves(0x20_0000, 0), 'x')).toThrow(Unreadable);
+    expect(idOf(halves(0x7fff_ffff, -1), 'x')).toBe('9223372036854775807');
+    expect(idOf(halves(-1, -2), 'x')).toBe('-2');
+    expect(idOf(halves(-1, -2, true), 'x')).toBe('18446744073709551614');
+  });
+
+  it('bytes are copied out of what they were read from', () => {
+    const whole = new Uint8Array(1000);
+    const found = bytesOf(whole.subarray(10, 12));
+    expect([found.length, found.buffer.byteLength, found.constructor]).toEqual([2, 2, Uint8Array]);
+  });
+
   it('ranges: a point, no upper bound, no lower bound', () => {
-    expect(wireRange({ start: bytes('a') })).toEqual({ key: 'YQ==' });
-    expect(wireRange(ALL)).toEqual({ key: 'AA==', range_end: 'AA==' });
-    expect(wireRange({ start: bytes('a'), end: bytes('b') })).toEqual({ key: 'YQ==', range_end: 'Yg==' });
+    const zero = Uint8Array.of(0);
+    expect(wireRange({ start: bytes('a') })).toEqual({ key: bytes('a') });
+    expect(wireRange(ALL)).toEqual({ key: zero, range_end: zero });
+    expect(wireRange({ start: bytes('a'), end: bytes('b') })).toEqual({ key: bytes('a'), range_end: bytes('b') });
   });
 });
 
@@ -86,6 +103,16 @@ describe('failover', () => {
     const error = await errorOf(openEtcdBackend({ endpoints: [A, B], fetch: refused }));
     expect(error).toMatchObject({ code: 'BACKEND', permanent: false, maybeCommitted: false });
     expect((error as Error).message).toMatch(/b\.invalid.*ECONNREFUSED/);
+  });
+
+  it('one whose certificate is no good does not make the other one, which is away, permanent', async () => {
+    const expired = () => {
+      throw new TypeError('fetch failed', { cause: new Error('certificate has expired') });
+    };
+    const fetch = (url: string) => (url.startsWith(B) ? expired() : refused());
+    const error = (await errorOf(openEtcdBackend({ endpoints: [A, B], fetch }))) as Error;
+    expect(error).toMatchObject({ permanent: false, cause: { errors: [{ permanent: false }, { permanent: true }] } });
+    expect(error.message).toMatch(/a\.invalid:1 cannot.*; http:\/\/b\.invalid:1 cannot.*expired/);
   });
 
   it('a certificate that is no good is permanent', async () => {

@@ -38,6 +38,20 @@ describe('progress marks that were wrong once (M13)', () => {
   });
 });
 
+describe('a stream that cannot be asked, of a backend that offers progress', () => {
+  it('is asked otherwise what has changed (M20)', async () => {
+    const { store, history, backend, clock } = await openRig({ prefixes: ['a/'] });
+    const { watch } = backend;
+    backend.watch = (request) => Object.assign(watch.call(backend, request), { requestProgress: undefined });
+    backend.disconnect();
+    await clock.advance(1_000);
+    history.commit([{ key: 'b', value: '1' }]);
+    const synced = probe(store.sync());
+    await clock.advance(200);
+    expect([synced.value, store.revision]).toEqual([history.revision, history.revision]);
+  });
+});
+
 describe('a question whose answer is lost', () => {
   it.each(['range', 'status'] as const)('is given up and asked again: %s', async (method) => {
     const { store, history, backend, clock } = await openRig({
