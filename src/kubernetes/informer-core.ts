@@ -64,7 +64,7 @@ interface End<T> {
 
 /**
  * What is known of the objects of one kind, from lists and events, whatever brings them: the part of an informer that does no
- * I/O, has no timer and calls nobody (operators:R1). What changes it says what came of it, as deltas.
+ * I/O, has no timer and calls nobody (N1). What changes it says what came of it, as deltas.
  *
  * ```text
  *   absent --ADDED, MODIFIED, listed--> present(uid, version) --DELETED, not listed--> absent + tombstone(uid, version)
@@ -271,11 +271,11 @@ export class InformerCore<T = unknown> {
     const isNewLife = known?.uid !== uid;
     if (isNewLife && from !== 'newer list') {
       if (this.#isBuried(identity)) return 'tombstone';
-      // From before a list that did not have it: what came and went unseen, told late (operators:K12).
+      // From before a list that did not have it: what came and went unseen, told late (N10).
       if (this.#isUpTo(resourceVersion, this.#listedUpTo)) return 'unlisted';
     }
     const deltas: InformerDelta<T>[] = [];
-    // Its name is taken: whatever the selector, that life is over (operators:K11).
+    // Its name is taken: whatever the selector, that life is over (N9).
     if (known !== undefined && isNewLife)
       deltas.push(this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion }));
     this.#known.set(key, {
@@ -315,7 +315,7 @@ export class InformerCore<T = unknown> {
       return [this.#delete(key, known, { object, reason, goneAt: resourceVersion })];
     }
     this.#bury(uid, resourceVersion, reason === 'deleted');
-    // A later life has ended, so the one that is known has too (operators:K10 for one that is not later).
+    // A later life has ended, so the one that is known has too (N8).
     if (known === undefined || order !== 'newer') return 'unknown-object';
     return [this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion })];
   }

@@ -12,7 +12,7 @@ const INTEGER = /^[1-9]\d{0,38}$/;
 /**
  * The order of Kubernetes' own kinds, and of custom resources, from 1.35 on: resource versions are integers of up to 128 bits
  * (KEP-5504), so they are compared as digits and never become a `number`. What is no such integer, as of an aggregated API
- * server with versions of its own, is equal or `unknown` (operators:R4).
+ * server with versions of its own, is equal or `unknown` (N4).
  *
  * @example
  * compareVersions('9', '10'); // 'older'

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 import { CACHE_FAULTS } from './cache.ts';
 import { ETCD_FAULTS } from './etcd.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
+import { KUBERNETES_FAULTS } from './kubernetes.ts';
 import { LEASE_FAULTS } from './lease.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
 import { STORE_FAULTS } from './store.ts';
@@ -18,4 +19,5 @@ export const FAULTS: readonly Fault[] = [
   ...HANDLER_FAULTS,
   ...SQLITE_FAULTS,
   ...ETCD_FAULTS,
+  ...KUBERNETES_FAULTS,
 ];
