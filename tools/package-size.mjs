@@ -17,9 +17,9 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const ENTRIES = [
   { name: 'createKeyedLock', source: "export { createKeyedLock } from 'plimsoll'", kBMax: 10 },
   { name: 'createEssenceHasher', source: "export { createEssenceHasher } from 'plimsoll'", kBMax: 39 },
-  { name: 'openStore', source: "export { openStore } from 'plimsoll'", kBMax: 82 },
+  { name: 'openStore', source: "export { openStore } from 'plimsoll'", kBMax: 85 },
   { name: 'createController', source: "export { createController } from 'plimsoll'", kBMax: 85 },
-  { name: 'everything', source: "export * from 'plimsoll'", kBMax: 156 },
+  { name: 'everything', source: "export * from 'plimsoll'", kBMax: 160 },
 ];
 
 /**

@@ -9,7 +9,10 @@ describe('npm run test:faults', () => {
     '--smoke: killed writers, shared files, full disks, leaders that are hurt',
     { timeout: 240_000 },
     async () => {
-      const { stdout } = await promisify(execFile)(process.execPath, [`${root}test/faults/run.mjs`, '--smoke']);
+      const run = promisify(execFile)(process.execPath, [`${root}test/faults/run.mjs`, '--smoke']);
+      // What failed stands there, and in no message of the process.
+      const { stdout } = await run.catch(({ stdout: told, stderr }) => ({ stdout: `${told}\n${stderr}` }));
+      expect(stdout).not.toMatch(/^failed/m);
       expect(stdout).toMatch(/^ok {7}.*kill -9, 10 times/m);
       expect(stdout).toMatch(/^ok {7}etcd: three members, whoever leads is hurt, 2000 writes/m);
       expect(stdout.match(/^ok {7}F\d+/gm)).toHaveLength(40);

@@ -7,7 +7,7 @@ import { imports, violation } from './syntax.ts';
  */
 const BELOW_BACKENDS = ['types', 'system', 'core', 'queue', 'store', 'watch', 'lease'] as const;
 const BELOW_SERVER = [...BELOW_BACKENDS, 'cache', 'lock'] as const;
-const BELOW_TOP = [...BELOW_SERVER, 'storage', 'backends', 'handlers', 'server'] as const;
+const BELOW_TOP = [...BELOW_SERVER, 'storage', 'kubernetes', 'backends', 'handlers', 'server'] as const;
 
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   types: [],

@@ -1,8 +1,19 @@
 /**
- * Kubernetes: objects by key over a store, in the words of its `storage.Interface`.
+ * Kubernetes: objects by key over a store, in the words of its `storage.Interface`; the core of an informer, without transport.
  *
  * @module
  */
+export {
+  type AppliedEvent,
+  type AppliedPage,
+  InformerCore,
+  type InformerCoreOptions,
+  type InformerEvent,
+  type InformerList,
+} from '../../kubernetes/informer-core.ts';
+export type { DeletedReason, IgnoredReason, InformerDelta } from '../../kubernetes/informer-delta.ts';
+export type { MalformedObject } from '../../kubernetes/object-identity.ts';
+export { type CompareVersions, compareVersions, type VersionOrder } from '../../kubernetes/resource-version.ts';
 export { createStorage } from '../../storage/create-storage.ts';
 export {
   BadRequestError,

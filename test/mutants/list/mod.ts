@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 import { CACHE_FAULTS } from './cache.ts';
 import { ETCD_FAULTS } from './etcd.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
+import { KUBERNETES_FAULTS } from './kubernetes.ts';
 import { LEASE_FAULTS } from './lease.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
 import { STORAGE_FAULTS } from './storage.ts';
@@ -20,4 +21,5 @@ export const FAULTS: readonly Fault[] = [
   ...SQLITE_FAULTS,
   ...ETCD_FAULTS,
   ...STORAGE_FAULTS,
+  ...KUBERNETES_FAULTS,
 ];
