@@ -64,7 +64,7 @@ interface End<T> {
 
 /**
  * What is known of the objects of one kind, from lists and events, whatever brings them: the part of an informer that does no
- * I/O, has no timer and calls nobody (N1). What changes it says what came of it, as deltas.
+ * I/O, has no timer and calls nobody (IN1). What changes it says what came of it, as deltas.
  *
  * ```text
  *   absent --ADDED, MODIFIED, listed--> present(uid, version) --DELETED, not listed--> absent + tombstone(uid, version)
@@ -76,6 +76,20 @@ interface End<T> {
  * as far as versions can be compared; an event that is delivered again makes no delta; a list that is not complete takes
  * nothing away; equal versions of one uid make no delta, however often they are listed. Not promised: every state in between;
  * anything where versions go back, as after a cluster was restored from a backup: that takes a new core.
+ *
+ * @example
+ * ```ts
+ * import { createVirtualClock } from 'plimsoll/testing';
+ * import { InformerCore } from 'plimsoll/kubernetes';
+ *
+ * const pod = (resourceVersion: string) => ({ metadata: { name: 'web', namespace: 'a', uid: 'u1', resourceVersion } });
+ * const core = new InformerCore({ clock: createVirtualClock() });
+ * const list = core.beginList();
+ * list.add([pod('7')]);
+ * list.end('9');
+ * console.log(core.apply({ type: 'MODIFIED', object: pod('6') }).ignored); // older
+ * console.log(core.apply({ type: 'DELETED', object: pod('12') }).deltas[0]?.type, core.size); // deleted 0
+ * ```
  *
  * Its memory is one entry for each object that is there, and `tombstonesMax` tombstones.
  */
@@ -271,11 +285,11 @@ export class InformerCore<T = unknown> {
     const isNewLife = known?.uid !== uid;
     if (isNewLife && from !== 'newer list') {
       if (this.#isBuried(identity)) return 'tombstone';
-      // From before a list that did not have it: what came and went unseen, told late (N10).
+      // From before a list that did not have it: what came and went unseen, told late (IN10).
       if (this.#isUpTo(resourceVersion, this.#listedUpTo)) return 'unlisted';
     }
     const deltas: InformerDelta<T>[] = [];
-    // Its name is taken: whatever the selector, that life is over (N9).
+    // Its name is taken: whatever the selector, that life is over (IN9).
     if (known !== undefined && isNewLife)
       deltas.push(this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion }));
     this.#known.set(key, {
@@ -315,7 +329,7 @@ export class InformerCore<T = unknown> {
       return [this.#delete(key, known, { object, reason, goneAt: resourceVersion })];
     }
     this.#bury(uid, resourceVersion, reason === 'deleted');
-    // A later life has ended, so the one that is known has too (N8).
+    // A later life has ended, so the one that is known has too (IN8).
     if (known === undefined || order !== 'newer') return 'unknown-object';
     return [this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion })];
   }

@@ -22,7 +22,7 @@ export type InformerDelta<T> =
 
 /**
  * Of what is watched with a selector nobody says whether it is gone: the server sends DELETED too when an object stops
- * matching. Only one that was on its way out is certainly `deleted` then (N6).
+ * matching. Only one that was on its way out is certainly `deleted` then (IN6).
  */
 export type DeletedReason = 'deleted' | 'left-selector-or-deleted';
 

@@ -12,11 +12,15 @@ const INTEGER = /^[1-9]\d{0,38}$/;
 /**
  * The order of Kubernetes' own kinds, and of custom resources, from 1.35 on: resource versions are integers of up to 128 bits
  * (KEP-5504), so they are compared as digits and never become a `number`. What is no such integer, as of an aggregated API
- * server with versions of its own, is equal or `unknown` (N4).
+ * server with versions of its own, is equal or `unknown` (IN4).
  *
  * @example
- * compareVersions('9', '10'); // 'older'
- * compareVersions('a1', 'a2'); // 'unknown'
+ * ```ts
+ * import { compareVersions } from 'plimsoll/kubernetes';
+ *
+ * console.log(compareVersions('9', '10')); // older
+ * console.log(compareVersions('a1', 'a2')); // unknown
+ * ```
  */
 export function compareVersions(a: string, b: string): VersionOrder {
   if (a === b) return 'same';

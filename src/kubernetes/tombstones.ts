@@ -17,7 +17,7 @@ export interface Tombstone {
 }
 
 /**
- * Uids that have gone, for as long as an event about them may still be on its way (N3).
+ * Uids that have gone, for as long as an event about them may still be on its way (IN3).
  *
  * ```text
  *   uid -> version, when       in the order of when: the oldest one is the first of the Map

@@ -44,7 +44,7 @@ class Consumer {
 }
 
 describe('the informer core', () => {
-  it('follows a server over any connection: N2, N3, N4, N6 to N11', () => {
+  it('follows a server over any connection: IN2, IN3, IN4, IN6 to IN11', () => {
     const random = createSeededRandom(testSeed());
     const upTo = (max: number) => Math.floor(random() * (max + 1));
     const met = { replays: 0, stale: 0, failed: 0, left: 0, recreated: 0, missed: 0 };

@@ -21,6 +21,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   cache: BELOW_BACKENDS,
   lock: BELOW_BACKENDS,
   storage: BELOW_BACKENDS,
+  kubernetes: BELOW_BACKENDS,
   handlers: BELOW_SERVER,
   server: BELOW_SERVER,
   'open-store.ts': BELOW_TOP,

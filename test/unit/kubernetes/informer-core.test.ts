@@ -49,7 +49,7 @@ class Rig {
 }
 
 describe('events', () => {
-  it('N4 (kubernetes-client/javascript#495): a list with versions that are known makes no delta', () => {
+  it('IN4 (kubernetes-client/javascript#495): a list with versions that are known makes no delta', () => {
     const rig = new Rig();
     expect(rig.list(2, [pod('a', 'u1', 1), pod('b', 'u2', 2)])).toEqual(['added ns/a 1', 'added ns/b 2']);
     expect(rig.list(9, [pod('a', 'u1', 1), pod('b', 'u2', 2)])).toEqual([]);
@@ -57,7 +57,7 @@ describe('events', () => {
     expect(rig.core.resourceVersion).toBe('9');
   });
 
-  it('N4, N11 (kubernetes-client/javascript#2424): what is replayed after a reconnect is dropped, and the position does not go back', () => {
+  it('IN4, IN11 (kubernetes-client/javascript#2424): what is replayed after a reconnect is dropped, and the position does not go back', () => {
     const rig = new Rig();
     rig.list(1, [pod('a', 'u1', 1)]);
     expect(rig.event('MODIFIED', pod('a', 'u1', 5))).toEqual(['updated ns/a 5<1']);
@@ -69,7 +69,7 @@ describe('events', () => {
     expect(rig.core.resourceVersion).toBe('8');
   });
 
-  it('N3 (kubernetes-client/javascript#570): one delete for a life; a late MODIFIED after it is no object', () => {
+  it('IN3 (kubernetes-client/javascript#570): one delete for a life; a late MODIFIED after it is no object', () => {
     const rig = new Rig();
     rig.list(1, [pod('a', 'u1', 1)]);
     expect(rig.event('DELETED', pod('a', 'u1', 4, DELETING))).toEqual(['deleted ns/a 4<1 deleted']);
@@ -79,7 +79,7 @@ describe('events', () => {
     expect([rig.core.size, rig.core.get('ns/a')]).toEqual([0, undefined]);
   });
 
-  it('N3: a tombstone lasts as long as it says, and no more of them than it says', () => {
+  it('IN3: a tombstone lasts as long as it says, and no more of them than it says', () => {
     const rig = new Rig({ tombstoneMs: 1000, tombstonesMax: 2 });
     rig.list(1, []);
     for (const uid of ['u1', 'u2', 'u3']) rig.event('DELETED', pod(uid, uid, 5));
@@ -90,7 +90,7 @@ describe('events', () => {
     expect(rig.event('MODIFIED', pod('u3', 'u3', 3))).toBe('tombstone');
   });
 
-  it('N3: after its time a tombstone says nothing', async () => {
+  it('IN3: after its time a tombstone says nothing', async () => {
     const rig = new Rig({ tombstoneMs: 1000 });
     rig.list(1, []);
     rig.event('DELETED', pod('a', 'u1', 5));
@@ -100,7 +100,7 @@ describe('events', () => {
     expect(rig.event('MODIFIED', pod('a', 'u1', 3))).toEqual(['added ns/a 3']);
   });
 
-  it('N7: the delete of what was updated unseen has the last known state and the final one', () => {
+  it('IN7: the delete of what was updated unseen has the last known state and the final one', () => {
     const rig = new Rig();
     rig.list(1, [pod('a', 'u1', 1)]);
     expect(rig.event('DELETED', pod('a', 'u1', 9, DELETING))).toEqual(['deleted ns/a 9<1 deleted']);
@@ -108,7 +108,7 @@ describe('events', () => {
     expect(rig.list(20, [])).toEqual(['deleted ns/b ?<10 deleted']);
   });
 
-  it('N8: a delete of an earlier life under the name is ignored, one of a later life ends this one too', () => {
+  it('IN8: a delete of an earlier life under the name is ignored, one of a later life ends this one too', () => {
     const rig = new Rig();
     rig.list(5, [pod('a', 'u2', 5)]);
     expect(rig.event('DELETED', pod('a', 'u1', 4))).toBe('unknown-object');
@@ -118,7 +118,7 @@ describe('events', () => {
     expect(rig.event('MODIFIED', pod('a', 'u2', 5))).toBe('tombstone');
   });
 
-  it('N8: an event of an earlier life under the name is ignored', () => {
+  it('IN8: an event of an earlier life under the name is ignored', () => {
     const rig = new Rig();
     rig.list(5, [pod('a', 'u2', 5)]);
     expect(rig.event('MODIFIED', pod('a', 'u1', 4))).toBe('older');
@@ -126,7 +126,7 @@ describe('events', () => {
     expect(rig.core.size).toBe(1);
   });
 
-  it('N9: another life under the name is a delete and an add', () => {
+  it('IN9: another life under the name is a delete and an add', () => {
     const rig = new Rig({ isSelective: true });
     rig.list(1, [pod('a', 'u1', 1)]);
     expect(rig.event('ADDED', pod('a', 'u2', 6))).toEqual(['deleted ns/a ?<1 deleted', 'added ns/a 6']);
@@ -134,7 +134,7 @@ describe('events', () => {
     expect(rig.list(9, [pod('a', 'u3', 9)])).toEqual(['deleted ns/a ?<6 deleted', 'added ns/a 9']);
   });
 
-  it('N6 (kubernetes-client/javascript#644): of a selector nobody claims that the object is gone, and it may come back', () => {
+  it('IN6 (kubernetes-client/javascript#644): of a selector nobody claims that the object is gone, and it may come back', () => {
     const rig = new Rig({ isSelective: true });
     rig.list(1, [pod('a', 'u1', 1)]);
     expect(rig.event('DELETED', pod('a', 'u1', 4))).toEqual(['deleted ns/a 4<1 left-selector-or-deleted']);
@@ -147,7 +147,7 @@ describe('events', () => {
     expect(rig.list(11, [])).toEqual(['deleted ns/b ?<10 left-selector-or-deleted']);
   });
 
-  it('N4: versions that cannot be compared are taken in the order of delivery, equal ones dropped', () => {
+  it('IN4: versions that cannot be compared are taken in the order of delivery, equal ones dropped', () => {
     const rig = new Rig();
     rig.list(1, [pod('a', 'u1', 'x')]);
     expect(rig.event('MODIFIED', pod('a', 'u1', 'c'))).toEqual(['updated ns/a c<x']);
@@ -172,7 +172,7 @@ describe('events', () => {
   });
 });
 
-describe('lists (N2)', () => {
+describe('lists (IN2)', () => {
   it('take away at the end of the last page only', () => {
     const rig = new Rig();
     rig.list(3, [pod('a', 'u1', 1), pod('b', 'u2', 2), pod('c', 'u3', 3)]);
@@ -199,7 +199,7 @@ describe('lists (N2)', () => {
     expect(rig.core.size).toBe(2);
   });
 
-  it('N10: of a server that is behind make nothing older, and take away only what was gone by then', () => {
+  it('IN10: of a server that is behind make nothing older, and take away only what was gone by then', () => {
     const rig = new Rig();
     rig.list(5, [pod('a', 'u1', 1), pod('b', 'u2', 2)]);
     rig.event('MODIFIED', pod('a', 'u1', 8));
@@ -210,7 +210,7 @@ describe('lists (N2)', () => {
     expect(rig.core.stats.ignored).toMatchObject({ older: 1, tombstone: 1 });
   });
 
-  it('N10: keep what an event made while they were under way', () => {
+  it('IN10: keep what an event made while they were under way', () => {
     for (const [mine, theirs] of [
       ['12', '11'],
       ['y', 'x'],
@@ -241,7 +241,7 @@ describe('lists (N2)', () => {
     }
   });
 
-  it('N10: what happened before a list and is told after it makes nothing that the list did not have', () => {
+  it('IN10: what happened before a list and is told after it makes nothing that the list did not have', () => {
     const rig = new Rig();
     rig.list(5, [pod('a', 'u1', 2)]);
     expect(rig.event('ADDED', pod('b', 'u2', 4))).toBe('unlisted');
@@ -265,7 +265,7 @@ describe('lists (N2)', () => {
     expect(rig.core.get('ns/a')).toBeDefined();
   });
 
-  it('N2 (kubernetes-client/javascript#320): the first complete one is when absence means something', () => {
+  it('IN2 (kubernetes-client/javascript#320): the first complete one is when absence means something', () => {
     const rig = new Rig();
     expect([rig.core.isSynced, rig.core.resourceVersion]).toEqual([false, '']);
     const list = rig.core.beginList();

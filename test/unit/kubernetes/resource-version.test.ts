@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { compareVersions } from '../../../src/kubernetes/resource-version.ts';
 
-describe('compareVersions (N4)', () => {
+describe('compareVersions (IN4)', () => {
   it.each([
     ['1', '1', 'same'],
     ['9', '10', 'older'],
