@@ -1,11 +1,11 @@
 import { blockForHistory, grownBytes } from './history';
 import { pagesForKey } from './key-index';
 import { isKey, roomForKeys } from './keys';
-import { roomForPages } from './pages';
+import { adoptPage, roomForPages } from './pages';
 import { innersAhead, leavesAhead, separatorAhead } from './reserve';
 import { LOG_COLUMNS, pagesAhead, roomForCells } from './revision-log';
 import { OUTPUT_WORDS, outputPointer } from './scratch';
-import { allocate, release, setTight } from './slab';
+import { allocate, cutPage, release, setTight } from './slab';
 import { Status } from './status';
 import { roomForVersions } from './versions';
 
@@ -52,7 +52,7 @@ export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u3
     hold(grownBytes(0), ahead) &&
     hold(longest + 4, newKeys) &&
     hold(separatorAhead(longest) + 4, leaves) &&
-    roomForPages(cells * LOG_COLUMNS + pages);
+    pagesFromBlocks(cells * LOG_COLUMNS + pages);
   while (held != 0) {
     const block = held;
     held = load<usize>(block);
@@ -60,6 +60,16 @@ export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u3
   }
   setTight(isRoom);
   return isRoom ? Status.Ok : Status.Full;
+}
+
+/** Last, so that what becomes a page is no block that a request was promised. */
+function pagesFromBlocks(count: u32): bool {
+  while (!roomForPages(count)) {
+    const page = cutPage();
+    if (page == 0) return false;
+    adoptPage(page);
+  }
+  return true;
 }
 
 function holdForHistories(known: u32): bool {

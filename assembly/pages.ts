@@ -37,6 +37,12 @@ export function roomForPages(count: u32): bool {
   return true;
 }
 
+/** A page that was none before. */
+export function adoptPage(page: usize): void {
+  claimedCount++;
+  givePage(page);
+}
+
 export function givePage(page: usize): void {
   store<usize>(page, free);
   free = page;

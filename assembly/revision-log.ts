@@ -1,6 +1,6 @@
 import { findWord } from './bytes';
 import { givePage, takePage } from './pages';
-import { allocate, classBytes, classOf, release } from './slab';
+import { allocate, release } from './slab';
 import { commitOf, LOW_BITS } from './versions';
 
 /**
@@ -236,7 +236,6 @@ function growDirectory(): bool {
   const bytes = <usize>wanted * CELL_BYTES;
   const fresh = allocate(bytes);
   if (fresh == 0) return false;
-  assert(classBytes(classOf(bytes)) == bytes);
   memory.fill(fresh, 0, bytes);
   const old = first >> PAGE_SHIFT;
   for (let page: u32 = 0; page < cells; page++) {

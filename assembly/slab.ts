@@ -15,7 +15,7 @@ import { dropFreePage, PAGE_BYTES } from './pages';
  *
  * Small blocks are cut from a shared *run*, whatever their class: a store with ten keys should not pay a page for each
  * size in use. A run is a fresh piece of memory or a large block nobody wants (the outgrown vector of a hot key). At
- * the memory limit any larger free block is cut up, and then free pages are. So large garbage becomes small room; the
+ * the memory limit any larger free block is cut up, for pages too, and then free pages are. So large garbage becomes small room; the
  * other direction does not exist, blocks are never joined: a workload whose key lengths drift leaves each class at its high-water mark.
  */
 
@@ -157,11 +157,21 @@ function cutLarger(sizeClass: u32): usize {
     return block;
   }
   const size = classBytes(sizeClass);
-  let page: usize = 0;
-  if (size <= PAGE_BYTES) page = dropFreePage();
+  if (size >= PAGE_BYTES) return 0;
+  const page = dropFreePage();
   if (page == 0) return 0;
   claimed += PAGE_BYTES;
   donate(page + size, page + PAGE_BYTES);
+  return page;
+}
+
+/** The other way round: a page of a block that nobody wants, or of the fresh memory that is left; 0 when there is none. */
+export function cutPage(): usize {
+  const page = allocate(PAGE_BYTES);
+  if (page != 0) {
+    inUse -= PAGE_BYTES;
+    claimed -= PAGE_BYTES;
+  }
   return page;
 }
 
