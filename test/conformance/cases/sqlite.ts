@@ -21,7 +21,8 @@ if (hasBetterSqlite()) testLibrary('better-sqlite3', { library: 'better-sqlite3'
 
 function hasBetterSqlite(): boolean {
   const { process } = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string>> } };
-  return nodeMajor() > 0 && process?.env?.PLIMSOLL_BETTER_SQLITE3 !== undefined;
+  // Deno has a `process`, too, and asks before anybody may look at its `env`.
+  return nodeMajor() > 0 && !('Deno' in globalThis) && process?.env?.PLIMSOLL_BETTER_SQLITE3 !== undefined;
 }
 
 function testLibrary(title: string, options: Pick<SqliteBackendOptions, 'library'>): void {
