@@ -98,7 +98,7 @@ export const READING = [
         vars.isOver = true;
         return vars.looking;
       });
-      claim(states > 2, `only ${states} states were seen`);
+      claim(states > world.sized(0, 2), `only ${states} states were seen`);
     },
   },
   {
