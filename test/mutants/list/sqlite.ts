@@ -102,7 +102,7 @@ export const SQLITE_FAULTS: readonly Fault[] = (
       id: 'sqlite-group-ends-early',
       file: 'src/backends/sqlite/file.ts',
       find: 'const QUIET_TOGETHER = 128;',
-      replace: 'const QUIET_TOGETHER = 8;',
+      replace: 'const QUIET_TOGETHER = 1;',
       why: 'writers that wait for their own writes to be visible would have a wait for the disk each',
     },
     {
