@@ -1,4 +1,5 @@
 import { GuardedLogger } from '../system/guarded-logger.ts';
+import { plainEqual } from '../system/plain-equal.ts';
 import { systemClock } from '../system/system-clock.ts';
 import type { Clock } from '../types/clock.ts';
 import type {
@@ -12,7 +13,7 @@ import type {
 import { ContentionBudget } from './contention-budget.ts';
 import { ContentionEntries } from './contention-entries.ts';
 import type { ContentionEntry } from './contention-entry.ts';
-import { guardedEqual, plainEqual } from './contention-equal.ts';
+import { guardedEqual } from './contention-equal.ts';
 import { checkCount, checkMethods, checkNames, checkNumber, checkOptional, tell } from './writer-checks.ts';
 import { checkSeen } from './writer-view.ts';
 

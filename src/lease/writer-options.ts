@@ -1,11 +1,12 @@
 import { GuardedLogger } from '../system/guarded-logger.ts';
+import { plainEqual } from '../system/plain-equal.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
 import { shown } from '../types/shown.ts';
 import type { WriterLeaseOptions } from '../types/writer-lease.ts';
-import { guardedEqual, plainEqual } from './contention-equal.ts';
+import { guardedEqual } from './contention-equal.ts';
 import { checkCount, checkMethods, checkNames, checkNumber, checkOptional } from './writer-checks.ts';
 
 export const WRITER_ACTION = 'create a writer lease';

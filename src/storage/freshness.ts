@@ -1,5 +1,5 @@
 import type { Clock } from '../types/clock.ts';
-import { CompactedError, IdentityChangedError, NotReadyError } from '../types/errors.ts';
+import { CompactedError, IdentityChangedError, NotReadyError, StaleError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import { untilAborted } from '../types/until-aborted.ts';
@@ -116,5 +116,17 @@ export class Freshness {
       this.#waiters--;
       cancel();
     }
+  }
+}
+
+/** A store that has lost its state, or whose state may be too old, is asked again later. */
+export function readable<T>(action: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NotReadyError || error instanceof StaleError) {
+      throw new TooManyRequestsError(action, 'the store is not ready', error);
+    }
+    throw error;
   }
 }

@@ -1,25 +1,13 @@
 import { checkFlag, checkOptions } from '../store/checks.ts';
 import { checkInteger } from '../types/check-integer.ts';
-import {
-  CompactedError,
-  FutureRevisionError,
-  IdentityChangedError,
-  NotReadyError,
-  StaleError,
-} from '../types/errors.ts';
+import { CompactedError, FutureRevisionError, IdentityChangedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import type { BackendRows } from './backend-rows.ts';
 import { collect, type Page, type Rows, type RowsRequest } from './collect.ts';
 import { type ContinuePosition, formatContinue, parseContinue } from './continue-token.ts';
-import {
-  BadRequestError,
-  ExpiredError,
-  ObjectNotFoundError,
-  ResourceVersionTooLargeError,
-  TooManyRequestsError,
-} from './errors.ts';
-import type { Freshness } from './freshness.ts';
+import { BadRequestError, ExpiredError, ObjectNotFoundError, ResourceVersionTooLargeError } from './errors.ts';
+import { type Freshness, readable } from './freshness.ts';
 import { type KeyInterval, type StorageKeys, successor } from './keys.ts';
 import { objectOf } from './objects.ts';
 import type { PagePins } from './page-pins.ts';
@@ -226,16 +214,4 @@ function tooLarge(error: FutureRevisionError): ResourceVersionTooLargeError {
     currentResourceVersion: String(error.currentRevision),
     cause: error,
   });
-}
-
-/** A store that has lost its state, or whose state may be too old, is asked again later. */
-function readable<T>(action: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof NotReadyError || error instanceof StaleError) {
-      throw new TooManyRequestsError(action, 'the store is not ready', error);
-    }
-    throw error;
-  }
 }

@@ -27,32 +27,6 @@ export function claimedVersion(object: KubernetesObject, action: string): string
   return resourceVersion;
 }
 
-/** Whether two values are the same JSON, whatever the order of members; a member that is `undefined` is none. */
-export function isSameJson(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b;
-  if (Array.isArray(a) !== Array.isArray(b)) return false;
-  if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((item, index) => isSameJson(item, b[index]));
-  }
-  if (!isPlain(a) || !isPlain(b)) return false;
-  return namesOf(a).length === namesOf(b).length && namesOf(a).every((name) => isSameJson(of(a, name), of(b, name)));
-}
-
-/** Anything else is no JSON: to say so is the affair of the store, which has to be asked. */
-function isPlain(object: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(object);
-  return prototype === Object.prototype || prototype === null;
-}
-
-function namesOf(object: object): readonly string[] {
-  return Object.keys(object).filter((name) => of(object, name) !== undefined);
-}
-
-function of(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? Reflect.get(object, name) : undefined;
-}
-
 function isRecord(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }

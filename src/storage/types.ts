@@ -141,7 +141,10 @@ export interface Bookmark {
  */
 export interface StorageWatch<O> extends AsyncIterableIterator<StorageWatchEvent<O>> {
   next(): Promise<IteratorResult<StorageWatchEvent<O>, undefined>>;
-  /** Nothing that is committed from now on; what was before can still be read, then the watch is done (K22). */
+  /**
+   * Nothing that is committed from now on; what was before can still be read, then the watch is done (K22). An initial state that
+   * was not read yet is the newest one all the same.
+   */
   stop(): void;
   /** Ends the watch at once. */
   return(): Promise<IteratorResult<StorageWatchEvent<O>, undefined>>;

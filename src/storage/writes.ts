@@ -1,4 +1,5 @@
 import { checkFlag, checkMembers, checkOptions } from '../store/checks.ts';
+import { plainEqual } from '../system/plain-equal.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import { ConflictError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
@@ -10,9 +11,9 @@ import {
   PreconditionError,
   UpdateConflictError,
 } from './errors.ts';
-import type { Freshness } from './freshness.ts';
+import { type Freshness, readable } from './freshness.ts';
 import type { StorageKeys } from './keys.ts';
-import { claimedVersion, isSameJson, objectOf, storedOf } from './objects.ts';
+import { claimedVersion, objectOf, storedOf } from './objects.ts';
 import { parseResourceVersion } from './resource-version.ts';
 import type {
   CreateOptions,
@@ -142,7 +143,7 @@ export class Writer<O extends KubernetesObject> {
       };
       const value = await judged(judge, state);
       if (value === undefined) return 'believed';
-      if (object !== undefined && isSameJson(value, storedOf(object, UPDATE))) {
+      if (object !== undefined && plainEqual(value, storedOf(object, UPDATE))) {
         return state.isFresh ? { object } : 'believed';
       }
       const expect = { modRevision: revision };
@@ -155,21 +156,23 @@ export class Writer<O extends KubernetesObject> {
     const { key, action, cached, signal } = write;
     let state = cached === undefined ? await this.#current(write) : believed(cached, action);
     let conflict: ConflictError | undefined;
-    // What the caller believes is no attempt of its own: it costs no read.
-    for (let attempts = state.isFresh ? 0 : -1; attempts < this.#parts.attemptsMax; attempts++) {
+    const { attemptsMax } = this.#parts;
+    for (let attempts = 0; ; ) {
       signal?.throwIfAborted();
       const outcome = await attempt(state);
       if (outcome instanceof ConflictError) conflict = outcome;
       else if (outcome !== 'believed') return outcome.object;
+      // What the caller believes is no attempt: it has cost no read.
+      if (state.isFresh) attempts++;
+      if (attempts === attemptsMax) throw new UpdateConflictError(action, { key, attempts, cause: conflict });
       state = await this.#current(write);
     }
-    throw new UpdateConflictError(action, { key, attempts: this.#parts.attemptsMax, cause: conflict });
   }
 
   /** The newest state: of a replica what it is after a question to its backend. */
   async #current({ text, action, signal }: RetriedWrite<O>): Promise<CurrentState<O>> {
     await this.#parts.freshness.until({ kind: 'consistent' }, action, signal);
-    const kv = this.#parts.store.get(text);
+    const kv = readable(action, () => this.#parts.store.get(text));
     if (kv === undefined) return { object: undefined, revision: 0, isFresh: true };
     return { object: objectOf(kv.value, kv.modRevision, text), revision: kv.modRevision, isFresh: true };
   }

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ConflictError } from '../../../src/types/errors.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { createStorage } from '../../../src/storage/create-storage.ts';
+import { ConflictError, NotReadyError, StaleError } from '../../../src/types/errors.ts';
+import type { Store } from '../../../src/types/store.ts';
 import { brief, KINDS, openRig, PREFIX, type Rig, type RigOptions, type Thing, thing, withRig } from './rig.ts';
 
 const KEY = '/pods/ns1/a';
@@ -271,5 +274,52 @@ describe('wrong input of a storage', () => {
     await storage.close();
     await expect(storage.get(KEY)).rejects.toMatchObject({ code: 'CLOSED' });
     expect(() => storage.watch(KEY)).toThrow('closed');
+  });
+});
+
+describe('a write of a storage', () => {
+  /** The store of the storage, some of whose members are others. */
+  async function openOver(replace: (store: Store<Thing>) => Partial<Store<Thing>>) {
+    const store = await openStore<Thing>();
+    const other = replace(store);
+    const get = (_: object, name: string | symbol): unknown => {
+      const member: unknown = Reflect.get(name in other ? other : store, name);
+      return typeof member === 'function' ? member.bind(name in other ? other : store) : member;
+    };
+    const over = new Proxy({}, { get, has: (_, name) => name in store }) as Store<Thing>;
+    return { store, storage: createStorage<Thing>(over, { attemptsMax: 2 }) };
+  }
+
+  it.each([new NotReadyError('get a key', { epoch: 2 }), new StaleError('get a key', { ageMs: 9, maxStaleMs: 5 })])(
+    'is asked for again later where the state went between the question and the read: %s',
+    async (cause) => {
+      const { store, storage } = await openOver(() => ({
+        get: () => {
+          throw cause;
+        },
+      }));
+      await expect(storage.guaranteedUpdate(KEY, bump)).rejects.toMatchObject({ code: 'TOO_MANY_REQUESTS', cause });
+      await storage.close();
+      await store.close();
+    },
+  );
+
+  it('reads as often as it tries, and no more', async () => {
+    let reads = 0;
+    const { store, storage } = await openOver((own) => ({
+      get: (key: string) => {
+        reads++;
+        return own.get(key);
+      },
+    }));
+    const overtaken = async (object: Thing | undefined) => {
+      await store.put(KEY, { metadata: { name: 'a' }, spec: store.revision });
+      return bump(object);
+    };
+    const update = storage.guaranteedUpdate(KEY, overtaken, { ignoreNotFound: true });
+    await expect(update).rejects.toMatchObject({ code: 'UPDATE_CONFLICT', attempts: 2 });
+    expect(reads).toBe(2);
+    await storage.close();
+    await store.close();
   });
 });
