@@ -1,25 +1,27 @@
+import { checkChoice } from '../store/checks.ts';
 import type { Clock } from '../types/clock.ts';
+import { shown } from '../types/shown.ts';
 import type { DeletedReason, IgnoredReason, InformerDelta } from './informer-delta.ts';
 import { identify, isMalformed, type MalformedObject, type ObjectIdentity } from './object-identity.ts';
-import { type CompareVersions, compareVersions } from './resource-version.ts';
+import type { CompareVersions } from './resource-version.ts';
 import { Tombstones } from './tombstones.ts';
 
-const TOMBSTONE_MS_DEFAULT = 600_000;
-const TOMBSTONES_MAX_DEFAULT = 10_000;
+export type InformerEvent = { readonly type: (typeof EVENT_TYPES)[number]; readonly object: unknown };
 
 export interface InformerCoreOptions {
-  readonly clock: Pick<Clock, 'now'>;
+  /** Of tombstones. @default the platform's clock */
+  readonly clock?: Pick<Clock, 'now'>;
   /** What is listed and watched has a selector, so DELETED may only mean that an object stopped matching. @default false */
   readonly isSelective?: boolean;
   /** @default integers of up to 128 bits, all else equal or unknown */
   readonly compare?: CompareVersions;
-  /** How long an object that has gone is remembered, in ms. @default 600000 (10 min) */
+  /** How long an object that has gone is remembered, in ms, from 1. @default 600000 (10 min) */
   readonly tombstoneMs?: number;
-  /** Objects that are remembered so at a time; the oldest one is forgotten for a new one. @default 10000 */
+  /** Objects that are remembered so at a time; the oldest one is forgotten for a new one. From 0. @default 10000 */
   readonly tombstonesMax?: number;
 }
 
-export type InformerEvent = { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: unknown };
+const EVENT_TYPES = ['ADDED', 'MODIFIED', 'DELETED'] as const;
 
 /** What an event came to. `deltas` has none of what was `ignored` or `malformed`, and up to two of what was applied. */
 export interface AppliedEvent<T> {
@@ -77,20 +79,6 @@ interface End<T> {
  * nothing away; equal versions of one uid make no delta, however often they are listed. Not promised: every state in between;
  * anything where versions go back, as after a cluster was restored from a backup: that takes a new core.
  *
- * @example
- * ```ts
- * import { createVirtualClock } from 'plimsoll/testing';
- * import { InformerCore } from 'plimsoll/kubernetes';
- *
- * const pod = (resourceVersion: string) => ({ metadata: { name: 'web', namespace: 'a', uid: 'u1', resourceVersion } });
- * const core = new InformerCore({ clock: createVirtualClock() });
- * const list = core.beginList();
- * list.add([pod('7')]);
- * list.end('9');
- * console.log(core.apply({ type: 'MODIFIED', object: pod('6') }).ignored); // older
- * console.log(core.apply({ type: 'DELETED', object: pod('12') }).deltas[0]?.type, core.size); // deleted 0
- * ```
- *
  * Its memory is one entry for each object that is there, and `tombstonesMax` tombstones.
  */
 export class InformerCore<T = unknown> {
@@ -113,14 +101,11 @@ export class InformerCore<T = unknown> {
   #listing = 0;
   #isSynced = false;
 
-  constructor(options: InformerCoreOptions) {
-    this.#compare = options.compare ?? compareVersions;
-    this.#isSelective = options.isSelective ?? false;
-    this.#tombstones = new Tombstones({
-      clock: options.clock,
-      ttlMs: options.tombstoneMs ?? TOMBSTONE_MS_DEFAULT,
-      max: options.tombstonesMax ?? TOMBSTONES_MAX_DEFAULT,
-    });
+  /** Of options that were checked; `createInformerCore` is for everybody else. */
+  constructor({ clock, compare, isSelective, tombstoneMs, tombstonesMax }: Required<InformerCoreOptions>) {
+    this.#compare = compare;
+    this.#isSelective = isSelective;
+    this.#tombstones = new Tombstones({ clock, ttlMs: tombstoneMs, max: tombstonesMax });
   }
 
   /** Where a watch goes on from: of the last list, event or bookmark; empty before the first list. */
@@ -158,8 +143,13 @@ export class InformerCore<T = unknown> {
     return [...this.#known].map(([key, { object }]) => [key, object]);
   }
 
-  /** Takes one event of a watch in. */
+  /**
+   * Takes one event of a watch in. What is no object is told as `malformed` and changes nothing.
+   *
+   * @throws TypeError for another type of event: of a BOOKMARK tell its version to `bookmark`, an ERROR ends the watch
+   */
   apply({ type, object }: InformerEvent): AppliedEvent<T> {
+    checkChoice('the type', type, 'apply an event', EVENT_TYPES);
     this.#counts.events++;
     const identity = identify(object);
     if (isMalformed(identity)) {
@@ -174,8 +164,13 @@ export class InformerCore<T = unknown> {
     return { deltas: [], ignored: outcome };
   }
 
-  /** The server has nothing older to say. */
+  /**
+   * The server has nothing older to say.
+   *
+   * @throws TypeError for what is no text with a character in it
+   */
   bookmark(resourceVersion: string): void {
+    checkVersion(resourceVersion, 'take a bookmark');
     this.#advance(resourceVersion);
   }
 
@@ -193,12 +188,15 @@ export class InformerCore<T = unknown> {
     return {
       add: (items) => {
         check();
+        if (!Array.isArray(items))
+          throw new TypeError(`Cannot take a page: the items are ${shown(items)}, not an array`);
         const page = this.#addPage(items, doubtful);
         if (page.malformed.some(({ key }) => key === undefined)) isReadable = false;
         return page;
       },
       end: (resourceVersion) => {
         check();
+        checkVersion(resourceVersion, 'end a list');
         const deltas = [
           ...this.#addDoubtful(doubtful, resourceVersion),
           ...(isReadable ? this.#removeUnlisted(generation, resourceVersion) : []),
@@ -354,4 +352,11 @@ export class InformerCore<T = unknown> {
   #advance(resourceVersion: string): void {
     if (this.#compare(resourceVersion, this.#resourceVersion) !== 'older') this.#resourceVersion = resourceVersion;
   }
+}
+
+function checkVersion(resourceVersion: unknown, action: string): void {
+  if (typeof resourceVersion === 'string' && resourceVersion !== '') return;
+  throw new TypeError(
+    `Cannot ${action}: the resource version is ${shown(resourceVersion)}, not a text with a character in it`,
+  );
 }

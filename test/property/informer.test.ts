@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InformerCore } from '../../src/kubernetes/informer-core.ts';
+import { createInformerCore } from '../../src/kubernetes/create-informer-core.ts';
+import type { InformerCore } from '../../src/kubernetes/informer-core.ts';
 import type { InformerDelta } from '../../src/kubernetes/informer-delta.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
@@ -50,7 +51,7 @@ describe('the informer core', () => {
     const met = { replays: 0, stale: 0, failed: 0, left: 0, recreated: 0, missed: 0 };
     for (let program = 0; program < PROGRAMS; program++) {
       const world = new InformerWorld(random);
-      const core = new InformerCore<Thing>({ clock: createVirtualClock(), isSelective: true });
+      const core = createInformerCore<Thing>({ clock: createVirtualClock(), isSelective: true });
       const consumer = new Consumer();
       /** The version up to which everything was delivered, -1 before the first list. */
       let delivered = -1;
@@ -113,7 +114,7 @@ describe('the informer core', () => {
     const random = createSeededRandom(testSeed() + 1);
     for (let program = 0; program < PROGRAMS; program++) {
       const world = new InformerWorld(random);
-      const core = new InformerCore<Thing>({ clock: createVirtualClock(), isSelective: true });
+      const core = createInformerCore<Thing>({ clock: createVirtualClock(), isSelective: true });
       for (let change = 0; change < 5; change++) world.change();
       const first = core.beginList();
       first.add([...world.matching().values()]);

@@ -104,7 +104,7 @@ export async function openEtcdBackend(options: EtcdBackendOptions): Promise<Back
     user: username === undefined ? undefined : { name: username, password: password as string },
   });
   try {
-    const offersProgress = client.duplex && hasSoundProgress(await versionOf(client, signal));
+    const offersProgress = client.duplex && hasSoundProgress(await clusterVersionOf(client, signal));
     const backend = new EtcdBackend(client, { clock, offersProgress });
     await backend.status(signal === undefined ? {} : { signal });
     return backend;
@@ -159,7 +159,7 @@ function checkTls(tls: EtcdTlsOptions, endpoints: readonly string[]): void {
  * Of the member that answers first; that of the others is asked where a watch is opened. Whoever stands in between may not pass
  * the question on: then it is nobody's.
  */
-async function versionOf(client: EtcdClient, signal: AbortSignal | undefined): Promise<unknown> {
+async function clusterVersionOf(client: EtcdClient, signal: AbortSignal | undefined): Promise<unknown> {
   try {
     return await client.call('maintenance/status', {}, { action: ACTION, signal }, ({ version }) => version);
   } catch (error) {

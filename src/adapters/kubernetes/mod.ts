@@ -3,13 +3,14 @@
  *
  * @module
  */
-export {
-  type AppliedEvent,
-  type AppliedPage,
+export { createInformerCore } from '../../kubernetes/create-informer-core.ts';
+export type {
+  AppliedEvent,
+  AppliedPage,
   InformerCore,
-  type InformerCoreOptions,
-  type InformerEvent,
-  type InformerList,
+  InformerCoreOptions,
+  InformerEvent,
+  InformerList,
 } from '../../kubernetes/informer-core.ts';
 export type { DeletedReason, IgnoredReason, InformerDelta } from '../../kubernetes/informer-delta.ts';
 export type { MalformedObject } from '../../kubernetes/object-identity.ts';

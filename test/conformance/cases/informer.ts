@@ -1,4 +1,4 @@
-import { compareVersions, InformerCore } from 'plimsoll/kubernetes';
+import { compareVersions, createInformerCore } from 'plimsoll/kubernetes';
 import { createVirtualClock } from 'plimsoll/testing';
 import { equal, test } from '../harness.ts';
 
@@ -6,7 +6,7 @@ test('informer: lists and events of one kind, whatever brings them', async () =>
   const pod = (name: string, uid: string, resourceVersion: string) => ({
     metadata: { name, namespace: 'ns', uid, resourceVersion },
   });
-  const core = new InformerCore({ clock: createVirtualClock() });
+  const core = createInformerCore({ clock: createVirtualClock() });
   const first = core.beginList();
   equal(
     first.add([pod('a', 'u1', '3'), pod('b', 'u2', '4')]).deltas.map(({ type, key }) => `${type} ${key}`),

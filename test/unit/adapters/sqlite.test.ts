@@ -260,23 +260,30 @@ describe('the bound of a file', () => {
   });
 });
 
+/** Counts the transactions that write. */
+async function countingDriver() {
+  const counted = { commits: 0 };
+  const driver = await ownDriver(({ write }) => ({
+    write: (work) => {
+      counted.commits++;
+      return write(work);
+    },
+  }));
+  return Object.assign(counted, { driver });
+}
+
 describe('writes made together', () => {
   it('share one commit, each with a revision of its own; what is refused among them leaves nothing', async () => {
-    let commits = 0;
-    const driver = await ownDriver(({ write }) => ({
-      write: (work) => {
-        commits++;
-        return write(work);
-      },
-    }));
+    const counted = await countingDriver();
+    const { driver } = counted;
     const backend = await openSqliteBackend({ driver });
-    commits = 0;
+    counted.commits = 0;
     const refused = { ...put('none', ''), value: new Uint8Array(0), ignoreValue: true } as BackendOperation;
     const writes = Array.from({ length: 50 }, (_, index) =>
       index === 20 ? errorOf(commit(backend, put('lost', ''), refused)) : commit(backend, put(`k${index}`, '')),
     );
     const answers = await Promise.all(writes);
-    expect(commits).toBe(1);
+    expect(counted.commits).toBe(1);
     expect(answers[20]).toBeInstanceOf(KeyNotFoundError);
     const revisions = answers.filter((_, index) => index !== 20).map((one) => (one as { revision: number }).revision);
     expect(revisions).toEqual(Array.from({ length: 49 }, (_, index) => index + 2));
@@ -285,26 +292,21 @@ describe('writes made together', () => {
   });
 
   it('share commits also when each waits until what it wrote is visible in its store', async () => {
-    let commits = 0;
-    const driver = await ownDriver(({ write }) => ({
-      write: (work) => {
-        commits++;
-        return write(work);
-      },
-    }));
+    const counted = await countingDriver();
+    const { driver } = counted;
     const backend = await openSqliteBackend({ driver });
     const store = await openStore<number>({ backend });
     const writer = async (name: number) => {
       for (let turn = 0; turn < 10; turn++) await store.put(`w${name}/${turn}`, turn);
     };
     await writer(32);
-    commits = 0;
+    counted.commits = 0;
     await writer(33);
-    expect(commits).toBe(10);
-    commits = 0;
+    expect(counted.commits).toBe(10);
+    counted.commits = 0;
     await Promise.all(Array.from({ length: 32 }, (_, name) => writer(name)));
     // 10, were it not for those that come back last.
-    expect(commits).toBeLessThan(20);
+    expect(counted.commits).toBeLessThan(20);
     expect(store.range({ prefix: 'w' }).kvs).toHaveLength(340);
     await store.close();
     await close(backend);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { InformerCore, type InformerCoreOptions } from '../../../src/kubernetes/informer-core.ts';
+import { createInformerCore } from '../../../src/kubernetes/create-informer-core.ts';
+import type { InformerCore, InformerCoreOptions } from '../../../src/kubernetes/informer-core.ts';
 import type { InformerDelta } from '../../../src/kubernetes/informer-delta.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 
@@ -32,7 +33,7 @@ class Rig {
   readonly core: InformerCore<Pod>;
 
   constructor(options: Omit<InformerCoreOptions, 'clock'> = {}) {
-    this.core = new InformerCore<Pod>({ clock: this.clock, ...options });
+    this.core = createInformerCore<Pod>({ clock: this.clock, ...options });
   }
 
   event(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: unknown): string[] | string {
@@ -284,5 +285,49 @@ describe('lists (IN2)', () => {
       pod('node', 'u2', 2),
     ]);
     expect(rig.core.entries().map(([key]) => key)).toEqual(['node', 'ns/node']);
+  });
+});
+
+describe('what cannot be is refused at the door', () => {
+  it.each<[string, unknown, string]>([
+    ['no options', null, 'the options are not an object'],
+    ['an unknown option', { tombstones: 5 }, 'tombstones'],
+    ['a clock without a time', { clock: {} }, 'clock has no function now'],
+    ['a comparison that is none', { compare: 5 }, 'compare is not a function'],
+    ['a flag that is none', { isSelective: 'yes' }, 'isSelective is yes, allowed are true and false'],
+    ['a time that is none', { tombstoneMs: 0 }, 'tombstoneMs'],
+    ['a bound that is none', { tombstonesMax: 1.5 }, 'tombstonesMax'],
+  ])('%s', (_, options, reason) => {
+    expect(() => createInformerCore(options as InformerCoreOptions)).toThrow(reason);
+    expect(() => createInformerCore(options as InformerCoreOptions)).toThrow(/^Cannot create an informer core: /);
+  });
+
+  it.each<[string, (core: InformerCore<Pod>) => unknown, string]>([
+    [
+      'a bookmark as an event',
+      (core) => core.apply({ type: 'BOOKMARK', object: pod('a', 'u', 1) } as never),
+      'the type is BOOKMARK',
+    ],
+    ['an event of no type', (core) => core.apply({ object: pod('a', 'u', 1) } as never), 'the type is undefined'],
+    ['a version that is empty', (core) => core.bookmark(''), 'the resource version is ""'],
+    ['a version that is a number', (core) => core.bookmark(5 as never), 'the resource version is 5'],
+    ['a page that is no array', (core) => core.beginList().add('ab' as never), 'the items are ab, not an array'],
+    [
+      'a list without a version',
+      (core) => core.beginList().end(undefined as never),
+      'the resource version is undefined',
+    ],
+  ])('%s, and nothing changes', (_, call, reason) => {
+    const rig = new Rig();
+    rig.list(3, [pod('a', 'u1', 1)]);
+    expect(() => call(rig.core)).toThrow(TypeError);
+    expect(() => call(rig.core)).toThrow(reason);
+    expect([rig.core.size, rig.core.resourceVersion, rig.core.stats.events]).toEqual([1, '3', 0]);
+  });
+
+  it('nothing is needed: the clock is the platform’s, versions are integers', () => {
+    const core = createInformerCore<Pod>();
+    core.beginList().end('10');
+    expect(core.apply({ type: 'ADDED', object: pod('a', 'u1', 9) }).ignored).toBe('unlisted');
   });
 });

@@ -185,3 +185,31 @@ describe('a state that is full', () => {
     publish([next('key/30', { ...gone, createRevision: 0 })]);
   });
 });
+
+describe('at the memory limit', () => {
+  it('pages that were cut from blocks are pages: every invariant of the core holds, and every byte is accounted for', () => {
+    const state = open({ memoryBytesMax: 1_179_648 });
+    let revision = 0;
+    const commit = (change: (revision: number) => Change) => {
+      revision++;
+      state.publish({ revision, changes: [change(revision)] }, 'commit');
+      state.window.raise(revision, revision);
+      while (!state.compactStep(10_000));
+    };
+    const large = (index: number) => `${index}/`.padEnd(20_000, 'k');
+    let count = 0;
+    const fill = () => {
+      for (; ; count++) commit((at) => put(large(count), at));
+    };
+    expect(fill).toThrow(StoreFullError);
+    revision--;
+    for (let index = 1; index < count; index++) commit((at) => tombstone(large(index), at));
+    // Some pages of the log, one after the other; before, the second had none.
+    for (let round = 0; round < 5_000; round++) commit((at) => put('x', at));
+    state.core.verify();
+    const { memory, claimedBytes } = state.core.stats();
+    const sum = Object.values(memory).reduce((all, part) => all + part, 0);
+    expect(sum).toBe(claimedBytes);
+    expect(at(state, 'x')).toBe(`x=x@${revision}/0`);
+  });
+});
