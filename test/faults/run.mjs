@@ -14,6 +14,7 @@ import { loadBundle } from '../support/load-bundle.mjs';
 import { parseCount, SEED_MAX } from '../support/proof.mjs';
 import { hurtConnections, hurtLeaders, hurtServer } from './etcd.mjs';
 import { stopHolder } from './etcd-lock.mjs';
+import { createRandom } from './random.mjs';
 import { checkIds, tellRows } from './rows/command.mjs';
 import { fillDisk, fillFile, killWriters, refuseForeign, shareFile } from './sqlite.mjs';
 import { recover } from './wasm-leftovers.mjs';
@@ -212,19 +213,6 @@ async function isThere(name) {
   } catch {
     return false;
   }
-}
-
-/**
- * A small generator: only moments are chosen with it.
- *
- * @param {number} seed
- */
-function createRandom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 try {

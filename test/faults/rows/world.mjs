@@ -2,6 +2,7 @@
 // What a row runs in: data of its own (a file of SQLite, or a prefix of an etcd), and processes in front of them.
 import { join } from 'node:path';
 import { EtcdCluster } from '../etcd-cluster.mjs';
+import { createRandom } from '../random.mjs';
 import { Peer } from './peers.mjs';
 
 /**
@@ -135,13 +136,4 @@ export class Worlds {
     one.kill();
     this.#all.delete(one);
   }
-}
-
-/** @param {number} seed */
-function createRandom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
