@@ -1,17 +1,3 @@
-/** What an informer reads of an object; everything else is the caller's. */
-export interface KubernetesObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly metadata?: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-    /** RFC 3339; the object is on its way out, or gone. */
-    readonly deletionTimestamp?: string | Date;
-  };
-}
-
 /** Which life of which object, and which state of it. */
 export interface ObjectIdentity {
   /** `namespace/name`, or the name alone of what is in no namespace: client-go's key. */
