@@ -5,6 +5,9 @@ const NODE_MIN = 22;
 /** ... from this version of better-sqlite3 on, opening a database ends the process with a segmentation fault. */
 const BROKEN_FROM = 13;
 
+/** In a variable, as all that need not be there: no bundler follows it. */
+const PACKAGE = 'better-sqlite3/package.json';
+
 /** What of `node:module` is used. */
 interface ModuleLibrary {
   createRequire(from: string): (name: string) => unknown;
@@ -20,8 +23,8 @@ export async function nativeRefusal(): Promise<Error | undefined> {
   const library = await loadModule('node:module');
   if (node === undefined || 'error' in library) return undefined;
   try {
-    const require = (library.module as ModuleLibrary).createRequire(import.meta.url);
-    const { version } = require('better-sqlite3/package.json') as { version: string };
+    const load = (library.module as ModuleLibrary).createRequire(import.meta.url);
+    const { version } = load(PACKAGE) as { version: string };
     return refusalOf(version, node);
   } catch {
     // It is not there, or its package is not readable: loading it will tell.
