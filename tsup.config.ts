@@ -79,6 +79,10 @@ export default defineConfig([
   {
     ...common,
     entry: NODE_ENTRIES,
-    dts: { entry: NODE_ENTRIES, compilerOptions: { types: ['node'] }, banner: '/// <reference lib="esnext.disposable" />' },
+    dts: {
+      entry: NODE_ENTRIES,
+      compilerOptions: { types: ['node'] },
+      banner: '/// <reference lib="esnext.disposable" />',
+    },
   },
 ]);

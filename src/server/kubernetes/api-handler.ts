@@ -11,6 +11,7 @@ import { listOptions, selection, watchOptions } from './list-query.ts';
 import { objectPatch } from './object-patch.ts';
 import type { Target } from './object-strategy.ts';
 import { checkVersioned, ObjectWrites } from './object-writes.ts';
+import { openApi } from './openapi.ts';
 import { Presentation } from './presentation.ts';
 import { contentType, readJson } from './request-body.ts';
 import { type RequestInfo, registrationOf, requestInfo } from './request-info.ts';
@@ -95,6 +96,8 @@ export class ApiHandler {
     const isRead = verb === 'discovery' && request.method === 'GET';
     const document = isRead ? discovery(this.#options.registry, path, request.headers.get('accept')) : undefined;
     if (document !== undefined) return json(document.body, 200, { 'content-type': document.type });
+    const schemas = isRead ? openApi(this.#options.registry, path) : undefined;
+    if (schemas !== undefined) return json(schemas, 200);
     return new Response('404 page not found\n', { status: 404, headers: { 'content-type': 'text/plain' } });
   }
 
