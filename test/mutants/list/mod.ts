@@ -4,6 +4,7 @@ import { ETCD_FAULTS } from './etcd.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
 import { KUBERNETES_FAULTS } from './kubernetes.ts';
 import { LEASE_FAULTS } from './lease.ts';
+import { SERVER_FAULTS } from './server.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
 import { STORAGE_FAULTS } from './storage.ts';
 import { STORE_FAULTS } from './store.ts';
@@ -20,6 +21,7 @@ export const FAULTS: readonly Fault[] = [
   ...HANDLER_FAULTS,
   ...SQLITE_FAULTS,
   ...ETCD_FAULTS,
+  ...SERVER_FAULTS,
   ...STORAGE_FAULTS,
   ...KUBERNETES_FAULTS,
 ];
