@@ -1,3 +1,4 @@
+import { keyName, keyNames, rangeName } from './key-name.ts';
 import type { Key, KeyRange, Revision } from './revision.ts';
 
 /**
@@ -104,7 +105,7 @@ export class ConflictError extends PlimsollError {
   ) {
     super(
       'CONFLICT',
-      `Cannot ${action}: expected mod revision ${facts.expectedRevision}, found ${facts.actualRevision}`,
+      `Cannot ${action}: expected mod revision ${facts.expectedRevision} of ${keyName(facts.key)}, found ${facts.actualRevision}`,
     );
     this.key = facts.key;
     this.expectedRevision = facts.expectedRevision;
@@ -131,7 +132,7 @@ export class DuplicateKeyError extends PlimsollError {
   readonly key: string | Uint8Array;
 
   constructor(action: string, key: string | Uint8Array) {
-    super('DUPLICATE_KEY', `Cannot ${action}: one transaction writes a key twice`);
+    super('DUPLICATE_KEY', `Cannot ${action}: one transaction writes the key ${keyName(key)} twice`);
     this.key = key;
   }
 }
@@ -162,7 +163,10 @@ export class KeyNotFoundError extends PlimsollError {
   readonly key: string | Uint8Array;
 
   constructor(action: string, key: string | Uint8Array) {
-    super('KEY_NOT_FOUND', `Cannot ${action}: the key whose value or lease is to stay does not exist`);
+    super(
+      'KEY_NOT_FOUND',
+      `Cannot ${action}: the key ${keyName(key)}, whose value or lease is to stay, does not exist`,
+    );
     this.key = key;
   }
 }
@@ -460,7 +464,11 @@ export class NotCachedError extends PlimsollError {
   readonly prefixes: readonly Key[];
 
   constructor(action: string, facts: { range: KeyRange<Key>; prefixes: readonly Key[] }) {
-    super('NOT_CACHED', `Cannot ${action}: the range is outside the replicated prefixes`);
+    const { range, prefixes } = facts;
+    super(
+      'NOT_CACHED',
+      `Cannot ${action}: ${rangeName(range)} is outside the replicated prefixes ${keyNames(prefixes)}`,
+    );
     this.range = facts.range;
     this.prefixes = facts.prefixes;
   }
