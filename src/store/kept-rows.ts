@@ -19,6 +19,15 @@ export class KeptRows<R> {
   #rows: (R | undefined)[] = [];
   #size = 0;
 
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Places, those of rows to come among them. */
+  get capacity(): number {
+    return this.#slots.length;
+  }
+
   get(slot: number): R | undefined {
     const place = slot & (this.#slots.length - 1);
     return this.#slots[place] === slot ? this.#rows[place] : undefined;

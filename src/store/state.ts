@@ -132,7 +132,6 @@ export class VersionedState {
       this.#cells = old.cells;
       this.#leases = old.leases;
       this.#sizes = old.sizes;
-      this.#options.kept?.clear();
       throw error;
     }
     this.#window.prime(list.revision);

@@ -32,8 +32,29 @@ describe('kept rows', () => {
       }
     }
     expect(hits).toBeGreaterThan(20_000);
+    expect(rows.size).toBe([...truth.keys()].filter((slot) => rows.get(slot) !== undefined).length);
     rows.clear();
+    expect([rows.size, rows.capacity]).toEqual([0, 0]);
     for (const slot of truth.keys()) expect(rows.get(slot)).toBeUndefined();
+  });
+
+  it('take little room where little is read: it doubles at three quarters', () => {
+    const rows = new KeptRows<number>();
+    const sizes: [number, number][] = [];
+    for (let slot = 0; slot < 1_600; slot++) {
+      rows.keep(slot, slot);
+      rows.keep(slot, slot);
+      if (sizes.at(-1)?.[1] !== rows.capacity) sizes.push([rows.size, rows.capacity]);
+    }
+    expect(sizes).toEqual([
+      [1, 1024],
+      [768, 2048],
+      [1536, 4096],
+    ]);
+    for (let slot = 0; slot < 1_600; slot += 2) rows.drop(slot);
+    for (let slot = 0; slot < 1_600; slot += 4) rows.drop(slot);
+    expect([rows.size, rows.capacity]).toEqual([800, 4096]);
+    expect(rows.get(1)).toBe(1);
   });
 
   it('are all there for neighbours, up to the bound, and no more than that', () => {
