@@ -1,5 +1,5 @@
 /**
- * Kubernetes: objects by key over a store, in the words of its `storage.Interface`; the core of an informer, without transport.
+ * Kubernetes: objects by key over a store, in the words of its `storage.Interface`; informers, and their core without transport.
  *
  * @module
  */
@@ -12,9 +12,32 @@ export type {
   InformerEvent,
   InformerList,
 } from '../../kubernetes/informer-core.ts';
+export { ApiStatusError, TransportError, type TransportFailure } from '../../kubernetes/errors.ts';
 export type { DeletedReason, IgnoredReason, InformerDelta } from '../../kubernetes/informer-delta.ts';
+export type {
+  DeltaContext,
+  DeltaHandler,
+  Informer,
+  InformerConnection,
+  InformerErrorContext,
+  InformerListing,
+  InformerOptions,
+  InformerPhase,
+  InformerState,
+  InformerStats,
+} from '../../kubernetes/informer-types.ts';
 export type { MalformedObject } from '../../kubernetes/object-identity.ts';
 export { type CompareVersions, compareVersions, type VersionOrder } from '../../kubernetes/resource-version.ts';
+export type {
+  KubernetesResource,
+  KubernetesTransport,
+  ListPage,
+  ListPageRequest,
+  Selectors,
+  WatchLine,
+  WatchRequest,
+  WatchStream,
+} from '../../kubernetes/transport.ts';
 export { createStorage } from '../../storage/create-storage.ts';
 export {
   BadRequestError,
