@@ -3,7 +3,11 @@
  *
  * @module
  */
+export type { BearerToken, TokenProvider, TokenRequest } from '../../kubernetes/bearer-tokens.ts';
+export { createFetchTransport, type FetchTransportOptions } from '../../kubernetes/create-fetch-transport.ts';
+export { createInformer } from '../../kubernetes/create-informer.ts';
 export { createInformerCore } from '../../kubernetes/create-informer-core.ts';
+export type { KubernetesFetch } from '../../kubernetes/fetch-transport.ts';
 export type {
   AppliedEvent,
   AppliedPage,
