@@ -44,6 +44,8 @@ export interface ScriptedStream {
 export class ScriptedApi {
   /** All requests, in their order. */
   readonly requests: ScriptedRequest[] = [];
+  /** Requests that the server has not answered and the client not given up. */
+  unanswered = 0;
   /** Streams that are neither ended nor given up. */
   openStreams = 0;
   /** The most of them at one time. */
@@ -54,10 +56,15 @@ export class ScriptedApi {
       if (signal === undefined || signal === null) throw new TypeError('A request without a signal');
       const url = new URL(text);
       const query = Object.fromEntries(url.searchParams);
-      const onAbort = () => reject(signal.reason);
+      this.unanswered++;
+      const onAbort = () => {
+        this.unanswered--;
+        reject(signal.reason);
+      };
       signal.addEventListener('abort', onAbort, { once: true });
       const answered = (response: Response) => {
         signal.removeEventListener('abort', onAbort);
+        this.unanswered--;
         resolve(response);
       };
       const answer: ScriptedRequest['answer'] = (body, status = 200, more = {}) =>
@@ -86,7 +93,11 @@ export class ScriptedApi {
             status,
             retryAfter === undefined ? {} : { 'retry-after': retryAfter },
           ),
-        fail: (error = new TypeError('fetch failed')) => reject(error),
+        fail: (error = new TypeError('fetch failed')) => {
+          signal.removeEventListener('abort', onAbort);
+          this.unanswered--;
+          reject(error);
+        },
         open: () => this.#open(signal, answered),
       });
     });
