@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createInformer } from '../../../src/kubernetes/create-informer.ts';
 import type { InformerOptions } from '../../../src/kubernetes/informer-types.ts';
-import type { KubernetesTransport } from '../../../src/kubernetes/transport.ts';
+import type { KubernetesTransport, WatchStream } from '../../../src/kubernetes/transport.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { InformerRig } from '../../support/informer-rig.ts';
 import { PODS, pod } from '../../support/scripted-api.ts';
@@ -591,21 +591,19 @@ describe('the end (IN23)', () => {
     const clock = createVirtualClock();
     const returned: string[] = [];
     let accept = (): void => {};
+    const deaf: WatchStream = {
+      [Symbol.asyncIterator]: () => deaf,
+      next: () => new Promise(() => {}),
+      return: async () => {
+        returned.push('returned');
+        return { done: true, value: undefined };
+      },
+    };
     const transport: KubernetesTransport = {
       list: async () => ({ resourceVersion: '5', items: [] }),
       watch: () =>
         new Promise((resolve) => {
-          accept = () =>
-            resolve({
-              [Symbol.asyncIterator]() {
-                return this;
-              },
-              next: () => new Promise(() => {}),
-              return: async () => {
-                returned.push('returned');
-                return { done: true, value: undefined };
-              },
-            });
+          accept = () => resolve(deaf);
         }),
     };
     const informer = createInformer({ transport, resource: PODS, clock, streamingList: 'never' });
