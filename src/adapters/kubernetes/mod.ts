@@ -75,3 +75,9 @@ export type {
   StorageWatchEvent,
   StorageWatchOptions,
 } from '../../storage/types.ts';
+export {
+  type ClientNodeTransportOptions,
+  createClientNodeTransport,
+  type KubeConfigLike,
+} from './client-node-transport.ts';
+export { type InClusterTransportOptions, openInClusterTransport } from './in-cluster-transport.ts';
