@@ -1,5 +1,6 @@
 import type { Clock } from '../types/clock.ts';
 import { onAbort } from '../types/on-abort.ts';
+import { shown } from '../types/shown.ts';
 import type { SignalOptions } from '../types/signal.ts';
 import { raceAborted } from '../types/until-aborted.ts';
 import { member, statusError } from './api-status.ts';
@@ -101,7 +102,8 @@ export class FetchTransport implements KubernetesTransport {
       // A `fetch` that does not listen to its signal may still bring a body, which nobody would read.
       void Promise.allSettled([sent.then(({ body }) => body?.cancel())]);
       signal.throwIfAborted();
-      throw new TransportError(action, 'unreachable', `${baseUrl} gave no answer`, cause);
+      const why = cause instanceof Error ? `: ${shown(cause.message)}` : '';
+      throw new TransportError(action, 'unreachable', `${baseUrl} gave no answer${why}`, cause);
     }
   }
 
