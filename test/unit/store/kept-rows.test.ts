@@ -40,6 +40,7 @@ describe('kept rows', () => {
 
   it('take little room where little is read: it doubles at three quarters', () => {
     const rows = new KeptRows<number>();
+    expect([rows.size, rows.capacity]).toEqual([0, 0]);
     const sizes: [number, number][] = [];
     for (let slot = 0; slot < 1_600; slot++) {
       rows.keep(slot, slot);
