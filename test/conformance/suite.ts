@@ -45,6 +45,7 @@ import './cases/store-txn.ts';
 import './cases/store-values.ts';
 import './cases/store-watch.ts';
 import './cases/store-writes.ts';
+import './cases/test-api-server.ts';
 import './cases/testkit-backends.ts';
 import './cases/testkit-clock.ts';
 import './cases/testkit-history.ts';
