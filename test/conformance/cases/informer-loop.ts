@@ -33,7 +33,7 @@ test('informer: follows a server whose watches break, and leaves nothing behind'
   informer.start();
   await clock.advance(10_000);
   await informer.synced();
-  await write('ü');
+  await write('d');
   await clock.advance(0);
   server.faults.truncateWatches();
   await write('b');
@@ -44,7 +44,7 @@ test('informer: follows a server whose watches break, and leaves nothing behind'
   server.faults.expireWatches();
   await server.call('DELETE', `${path}/a`);
   await clock.advance(10_000);
-  equal(said, ['added ns/a', 'added ns/ü', 'added ns/b', 'added ns/c', 'deleted ns/a']);
+  equal(said, ['added ns/a', 'added ns/d', 'added ns/b', 'added ns/c', 'deleted ns/a']);
   equal(failed, ['503', 'truncated', 'cut', '410']);
   equal([informer.size, server.openWatches.configmaps], [3, 1]);
   await informer.stop();
