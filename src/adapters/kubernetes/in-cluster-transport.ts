@@ -78,10 +78,19 @@ async function load(name: string): Promise<unknown> {
 }
 
 async function addressOfCluster(): Promise<string> {
-  const { env } = (await load('node:process')) as { readonly env?: Readonly<Record<string, string | undefined>> };
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env ?? {};
+  const { host, port = '443' } = addressIn(await load('node:process'));
   if (host === undefined || host === '') {
     throw new TransportError(ACTION, 'credentials', 'KUBERNETES_SERVICE_HOST is not set: this is no pod');
   }
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Deno may have been started without the right to look. */
+function addressIn(module: unknown): { readonly host?: string | undefined; readonly port?: string | undefined } {
+  try {
+    const { env } = module as { readonly env: Readonly<Record<string, string | undefined>> };
+    return { host: env.KUBERNETES_SERVICE_HOST, port: env.KUBERNETES_SERVICE_PORT };
+  } catch (cause) {
+    throw new TransportError(ACTION, 'credentials', 'the environment cannot be read', cause);
+  }
 }
