@@ -51,7 +51,7 @@ export class InformerLoop<T> {
     const { status, limits } = this.#context;
     if (limits.relistMs !== undefined) this.#relistIn(limits.relistMs);
     // What the stop before has left over. Only the next stop ends the waiting, and then there is nothing more to do.
-    await deliver(this.#context, [], [], { from: 'watch', signal }).catch(() => {});
+    await Promise.allSettled([deliver(this.#context, [], [], { from: 'watch', signal })]);
     while (!signal.aborted) {
       if (!this.#recovery.listWanted) await this.#follow(signal);
       else if (this.#recovery.streams) await this.#streamList(signal);
