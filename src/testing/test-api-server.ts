@@ -115,20 +115,16 @@ export async function openTestApiServer(options: TestApiServerOptions = {}): Pro
   const registry = new KindRegistry();
   for (const kind of kinds) registry.add(kind);
   const store = options.store ?? (await openStore<ApiObject>({ clock, random }));
-  const storage = createStorage<ApiObject>(store, { prefix: '/registry', ...options.storage, clock });
-  const handler = new ApiHandler({ storage, registry, clock, random });
-  await handler.load();
-  const newest = () => String(store.revision);
-  return new Server({
-    registry,
-    store,
-    storage,
-    handler,
-    clock,
-    newest,
-    requestsMax,
-    ownsStore: options.store === undefined,
-  });
+  const ownsStore = options.store === undefined;
+  try {
+    const storage = createStorage<ApiObject>(store, { prefix: '/registry', ...options.storage, clock });
+    const handler = new ApiHandler({ storage, registry, clock, random });
+    await handler.load();
+    return new Server({ registry, store, storage, handler, clock, requestsMax, ownsStore });
+  } catch (error) {
+    if (ownsStore) await store.close();
+    throw error;
+  }
 }
 
 interface Parts {
@@ -137,7 +133,6 @@ interface Parts {
   readonly storage: Storage<ApiObject>;
   readonly handler: ApiHandler;
   readonly clock: Clock;
-  readonly newest: () => string;
   readonly requestsMax: number;
   readonly ownsStore: boolean;
 }
@@ -153,7 +148,7 @@ class Server implements TestApiServer {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#rules = new ApiFaultRules(parts.newest);
+    this.#rules = new ApiFaultRules(() => String(parts.store.revision));
     this.fetch = (input, init) => this.#fetch(input, init);
   }
 

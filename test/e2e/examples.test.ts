@@ -51,6 +51,7 @@ async function runAll(programs: readonly Example[]): Promise<readonly Ended[]> {
       'plimsoll/kubernetes': `file://${root}dist/kubernetes.js`,
       'plimsoll/sqlite': `file://${root}dist/sqlite.js`,
       'plimsoll/testing': `file://${root}dist/testing.js`,
+      'plimsoll/testing/node': `file://${root}dist/testing-node.js`,
     },
     format: 'esm',
     target: 'node20',

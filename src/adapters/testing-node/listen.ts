@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -71,7 +72,9 @@ class NodeListener implements Listener {
     this.#handler = handler;
     this.#tls = tls;
     const answer = (request: IncomingMessage, response: ServerResponse) => void this.#answer(request, response);
-    this.#server = tls === undefined ? createServer(answer) : createTlsServer({ ...tls }, answer);
+    // A client that keeps a connection must not find it closed in the moment when it asks again: none is, before `close()`.
+    const options = { keepAliveTimeout: 0 };
+    this.#server = tls === undefined ? createServer(options, answer) : createTlsServer({ ...options, ...tls }, answer);
   }
 
   async open(host: string, port: number): Promise<void> {

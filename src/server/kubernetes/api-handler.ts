@@ -151,7 +151,7 @@ export class ApiHandler {
     const options = watchOptions(info.query, kind);
     const timeoutMs = options.timeoutMs ?? Math.floor(WATCH_SECONDS * 1000 * (1 + random()));
     const watch = storage.watch(keyOf(kind, target.namespace, ''), { ...options, timeoutMs, signal });
-    const body = watchBody(watch, { kind, gone, show: (object) => presentation.object(object) });
+    const body = watchBody(watch, { kind, gone, signal, show: (object) => presentation.object(object) });
     return new Response(body, {
       headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
     });

@@ -25,7 +25,8 @@ export function statusOf(error: unknown, subject: Subject | undefined): ApiStatu
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ClosedError) return failure(503, message);
   if (error instanceof LimitExceededError) return failure(413, message);
-  if (error instanceof ValueError) return failure(400, message);
+  // One with a key is of what is stored, not of what was sent.
+  if (error instanceof ValueError && error.key === undefined) return failure(400, message);
   if (error instanceof StoreFullError) return failure(429, message, { details: { retryAfterSeconds: 1 } });
   return failure(500, `Internal error occurred: ${message}`, { details: { causes: [{ message }] } });
 }

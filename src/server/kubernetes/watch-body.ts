@@ -1,4 +1,3 @@
-import { StorageError } from '../../storage/errors.ts';
 import type { StorageWatch } from '../../storage/types.ts';
 import { ClosedError } from '../../types/errors.ts';
 import { onAbort } from '../../types/on-abort.ts';
@@ -10,6 +9,8 @@ export interface WatchBodyOptions {
   readonly kind: ServedKind;
   /** The kind is no longer served: the watch ends. */
   readonly gone: AbortSignal;
+  /** The client's. */
+  readonly signal: AbortSignal;
   /** Objects in the form that the client asked for. */
   readonly show: (object: ApiObject) => object;
 }
@@ -19,14 +20,14 @@ export interface WatchBodyOptions {
  * whatever happens meanwhile, until compaction passes it; then it is told so.
  *
  * ```text
- *   event      {"type":"ADDED","object":{...}}       also MODIFIED, DELETED, BOOKMARK
- *   410, 504   {"type":"ERROR","object":Status}      and the end of the stream
+ *   event           {"type":"ADDED","object":{...}}       also MODIFIED, DELETED, BOOKMARK
+ *   410, 504, 500   {"type":"ERROR","object":Status}      and the end of the stream
  *   the time is over, the kind is gone, the server closes: the end of the stream
  *   the client has gone (its signal): the stream fails with the signal's reason
  * ```
  */
 export function watchBody(watch: StorageWatch<ApiObject>, options: WatchBodyOptions): ReadableStream<Uint8Array> {
-  const { kind, gone, show } = options;
+  const { kind, gone, signal, show } = options;
   // What was there by then can still be read: the deletions of what goes with the kind, too.
   const unlisten = onAbort(gone, () => watch.stop());
   const encoder = new TextEncoder();
@@ -50,7 +51,7 @@ export function watchBody(watch: StorageWatch<ApiObject>, options: WatchBodyOpti
         } catch (error) {
           if (error instanceof ClosedError) return end(controller);
           unlisten();
-          if (!(error instanceof StorageError)) return controller.error(error);
+          if (signal.aborted) return controller.error(error);
           controller.enqueue(line('ERROR', statusOf(error, { kind, name: undefined })));
           controller.close();
         }

@@ -5,6 +5,7 @@ import { HANDLER_FAULTS } from './handlers.ts';
 import { INFORMER_LOOP_FAULTS } from './informer-loop.ts';
 import { KUBERNETES_FAULTS } from './kubernetes.ts';
 import { LEASE_FAULTS } from './lease.ts';
+import { SERVER_FAULTS } from './server.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
 import { STORAGE_FAULTS } from './storage.ts';
 import { STORE_FAULTS } from './store.ts';
@@ -21,6 +22,7 @@ export const FAULTS: readonly Fault[] = [
   ...HANDLER_FAULTS,
   ...SQLITE_FAULTS,
   ...ETCD_FAULTS,
+  ...SERVER_FAULTS,
   ...STORAGE_FAULTS,
   ...KUBERNETES_FAULTS,
   ...INFORMER_LOOP_FAULTS,

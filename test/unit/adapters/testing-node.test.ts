@@ -1,9 +1,11 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type FetchHandler, type Listener, listen } from '../../../src/adapters/testing-node/listen.ts';
 import { openTestApiServer, type TestApiServer } from '../../../src/testing/test-api-server.ts';
 import { PODS, watch } from '../server/rig.ts';
+import { LOOPBACK_CERTIFICATE } from './loopback-certificate.ts';
 
 async function withListener(test: (listener: Listener, server: TestApiServer) => Promise<void>): Promise<void> {
   const server = await openTestApiServer();
@@ -133,5 +135,25 @@ describe('a listener of Node', () => {
         'current-context': 'plimsoll-test',
       });
     });
+  });
+
+  it('speaks TLS, and breaks its connections too', async () => {
+    const server = await openTestApiServer();
+    const listener = await listen(server, { tls: LOOPBACK_CERTIFICATE });
+    const ask = () =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        const options = { ca: LOOPBACK_CERTIFICATE.cert, agent: false } as const;
+        httpsRequest(`${listener.url}${PODS}`, options, resolve).on('error', reject).end();
+      });
+    expect(listener.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    const response = await ask();
+    expect(response.statusCode).toBe(200);
+    response.resume();
+    server.faults.reset();
+    await expect(ask()).rejects.toMatchObject({ code: 'ECONNRESET' });
+    const { clusters } = JSON.parse(listener.kubeconfig);
+    expect(atob(clusters[0].cluster['certificate-authority-data'])).toBe(LOOPBACK_CERTIFICATE.cert);
+    await listener.close();
+    await server.close();
   });
 });

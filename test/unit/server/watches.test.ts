@@ -195,6 +195,29 @@ describe('a watch', () => {
   });
 });
 
+describe('what is in the store and is no object', () => {
+  it('is a failure of each read that meets it, and no empty answer', async () => {
+    const clock = createVirtualClock();
+    const store = await openStore<ApiObject>({ clock });
+    await withServer(
+      async ({ server }) => {
+        await createAll(server, PODS, ['a']);
+        await store.put('/registry/core/pods/ns1/b', 'text' as never);
+        expect((await server.call('GET', PODS)).body).toMatchObject({ code: 500, reason: 'InternalError' });
+        expect((await server.call('GET', `${PODS}/b`)).body).toMatchObject({ code: 500, reason: 'InternalError' });
+        const lines = await watch(server, PODS);
+        expect(await lines.brief(3)).toEqual(['ADDED a@2', 'ERROR 500 InternalError', 'end']);
+        expect((await server.fetch('/api/v1/namespaces/ns2/pods')).status).toBe(200);
+        // What was sent and cannot be stored is the client's fault.
+        const sent = await server.call('POST', PODS, { metadata: { name: 'c' }, spec: '\ud800' });
+        expect(sent.body).toMatchObject({ code: 400, reason: 'BadRequest' });
+      },
+      { store },
+    );
+    await store.close();
+  });
+});
+
 describe('a list', () => {
   it('in pages is of one state, and the last page is 410 with a fresh token once that is gone', async () => {
     const clock = createVirtualClock();
