@@ -43,6 +43,8 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `ASSERTION` | BackendAssertionError, of `plimsoll/testing` | a backend broke a promise (B1-B12) | no |
  * | `ASSERTION` | ProgressAssertionError, of `plimsoll/testing` | a progress store broke a promise (A40') | no |
  * | `EXPIRED` and others | StorageError and its kinds, of `plimsoll/kubernetes` | Kubernetes' reasons (K03, K04) | as each says |
+ * | `API_STATUS` | ApiStatusError, of `plimsoll/kubernetes` | an API server's refusal (IN14) | by informers |
+ * | `TRANSPORT` | TransportError, of `plimsoll/kubernetes` | no answer, or none that can be read (IN13) | by informers |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
  * An argument of the wrong type (a number as a string, an object for a flag, an unknown option) is the platform's own

@@ -49,6 +49,26 @@ class Rig {
   }
 }
 
+describe('the core', () => {
+  it('IN1: asks a clock for the time, nobody for anything else, and answers at once', () => {
+    const asked: PropertyKey[] = [];
+    const clock = new Proxy(createVirtualClock(), {
+      get: (of, name) => {
+        asked.push(name);
+        return Reflect.get(of, name);
+      },
+    });
+    const core = createInformerCore<Pod>({ clock });
+    const list = core.beginList();
+    expect(list.add([pod('a', 'u1', 1)]).deltas.length).toBe(1);
+    expect(list.end('2').deltas).toEqual([]);
+    core.bookmark('3');
+    expect(core.apply({ type: 'DELETED', object: pod('a', 'u1', 4) }).deltas.length).toBe(1);
+    expect(core.apply({ type: 'MODIFIED', object: pod('a', 'u1', 4) }).ignored).toBe('tombstone');
+    expect([[...new Set(asked)], clock.pending]).toEqual([['now'], 0]);
+  });
+});
+
 describe('events', () => {
   it('IN4 (kubernetes-client/javascript#495): a list with versions that are known makes no delta', () => {
     const rig = new Rig();
