@@ -24,7 +24,7 @@ import {
   setSeparator,
   writeHead,
 } from './index-page';
-import { copyBlock, createKey, keyBlock, releaseKey, roomForKey } from './keys';
+import { copyBlock, createKey, keyBlock, releaseBlock, releaseKey, roomForKey } from './keys';
 import { roomForPages, takePage } from './pages';
 import { Status } from './status';
 import {
@@ -83,7 +83,7 @@ export function findKey(key: usize, length: usize): i32 {
 export function internKey(key: usize, length: usize): i32 {
   const known = findKey(key, length);
   if (known >= 0) return known;
-  if (!roomForPages(splitsAhead()) || !roomForKey()) return Status.Full;
+  if (!roomForKey()) return Status.Full;
   const keyId = createKey(key, length);
   if (keyId < 0) return Status.Full;
   if (!insertEntry(<u32>keyId, key, length)) {
@@ -147,7 +147,7 @@ function splitsAhead(): u32 {
   return splits + 1;
 }
 
-/** Enters a new key at the path's end. False: no memory for a separator, nothing changed. */
+/** Enters a new key at the path's end. False: no memory for a separator or pages, nothing changed. */
 function insertEntry(keyId: u32, key: usize, length: usize): bool {
   let page = leafPage();
   let index = leafPosition();
@@ -187,11 +187,14 @@ function splitLeaf(left: usize, index: u32, key: usize, length: usize): usize {
   // The shortest bytes above `before` and not above `first`.
   const separator = copyBlock(first, commonPrefix(before + 4, <usize>load<u32>(before), first, firstLength) + 1);
   if (separator == 0) return 0;
-  const right = takePage();
-  assert(right != 0);
+  // Not before: at the limit a block may be cut from a free page.
+  if (!roomForPages(splitsAhead())) {
+    releaseBlock(separator);
+    return 0;
+  }
+  const right = freshPage(0);
   leafCount++;
   lastRight = right;
-  initPage(right, 0);
   setNext(right, nextOf(left));
   setNext(left, right);
   halve(left, right, cut, separator, treeHeight());
@@ -247,21 +250,25 @@ function insertChild(left: usize, separator: usize, right: usize): void {
 
 /** Splits a full inner page; the separator at `cut` moves up, to become the fence between the two. */
 function splitInner(page: usize, cut: u32, above: usize, depth: u32): usize {
-  const sibling = takePage();
-  assert(sibling != 0);
+  const sibling = freshPage(levelOf(page));
   innerCount++;
-  initPage(sibling, levelOf(page));
   halve(page, sibling, cut, above, depth);
   setSeparator(sibling, 0, 0);
   writeHead(sibling, 0);
   return sibling;
 }
 
-function growRoot(left: usize, separator: usize, right: usize): void {
+/** One of those that `splitsAhead` counted. */
+function freshPage(level: u32): usize {
   const page = takePage();
   assert(page != 0);
+  initPage(page, level);
+  return page;
+}
+
+function growRoot(left: usize, separator: usize, right: usize): void {
+  const page = freshPage(levelOf(left) + 1);
   innerCount++;
-  initPage(page, levelOf(left) + 1);
   setCount(page, 2);
   setSeparator(page, 0, 0);
   setChild(page, 0, left);

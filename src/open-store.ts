@@ -5,6 +5,7 @@ import { createCoordinate } from './lock/store-coordination.ts';
 import type { BackoffOptions } from './queue/backoff.ts';
 import { checkChoice, checkMembers } from './store/checks.ts';
 import { jsonCodec } from './store/codecs.ts';
+import { KeptRows } from './store/kept-rows.ts';
 import { KeySpace } from './store/keyspace.ts';
 import { type ResolvedLimits, resolveLimits } from './store/limits.ts';
 import { Mvcc } from './store/mvcc.ts';
@@ -22,7 +23,7 @@ import type { Codec } from './types/codec.ts';
 import type { Limits } from './types/limits.ts';
 import type { Logger } from './types/logger.ts';
 import type { Random } from './types/random.ts';
-import type { Key, Revision } from './types/revision.ts';
+import type { Key, KeyValue, Revision } from './types/revision.ts';
 import type { SignalOptions } from './types/signal.ts';
 import type { Store } from './types/store.ts';
 
@@ -199,7 +200,8 @@ function parts<V, K extends Key>(
   const core = memoryBytesMax === undefined ? {} : { memoryBytesMax };
   const isBounded = limits.storeBytes !== Number.POSITIVE_INFINITY;
   const sizes = isBounded ? { sizes: { max: limits.storeBytes, size: (cell: unknown) => values.size(cell) } } : {};
-  return [new VersionedState({ ...core, ...sizes, module: coreModule(), keys, revision }), keys, values];
+  const kept = new KeptRows<KeyValue<V, K>>();
+  return [new VersionedState({ ...core, ...sizes, kept, module: coreModule(), keys, revision }), keys, values, kept];
 }
 
 function policy<V, K extends Key>(options: OpenStoreOptions<V, K>, { valueBytes }: ResolvedLimits): ValuePolicy<V> {

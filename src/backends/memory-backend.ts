@@ -12,6 +12,7 @@ import type {
   BackendWatchStream,
 } from '../types/backend.ts';
 import type { Revision } from '../types/revision.ts';
+import { shown } from '../types/shown.ts';
 import { MemoryBackendLeases } from './memory-backend-leases.ts';
 import { MemoryBackendStream } from './memory-backend-stream.ts';
 import { type ByteStore, backendKv, keyRange, positionOf, signalOf } from './memory-backend-terms.ts';
@@ -33,9 +34,27 @@ import { responseOf, txnOf } from './txn-terms.ts';
  * console.log(data.revision === store.revision); // true
  * await store.close();
  * ```
+ *
+ * @throws TypeError for what is no store, and for one whose keys are text
  */
 export function createMemoryBackend(store: ByteStore): Backend {
+  const action = 'create a memory backend';
+  if (typeof store?.range !== 'function' || typeof store.txn !== 'function') {
+    throw new TypeError(`Cannot ${action}: ${shown(store)} is no store`);
+  }
+  if (hasTextKeys(store))
+    throw new TypeError(`Cannot ${action}: the keys of the store are text, open it with keys: 'bytes'`);
   return new MemoryBackend(store);
+}
+
+/** A closed store, or one that is not ready, says so to whoever uses the backend. */
+function hasTextKeys(store: ByteStore): boolean {
+  try {
+    store.range({ prefix: new Uint8Array(0), countOnly: true });
+    return false;
+  } catch (error) {
+    return error instanceof TypeError;
+  }
 }
 
 class MemoryBackend implements Backend {

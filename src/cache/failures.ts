@@ -1,4 +1,12 @@
-import { BackendError, CompactedError, InvalidKeyError, StoreFullError, UnsupportedError } from '../types/errors.ts';
+import {
+  BackendError,
+  ClosedError,
+  CompactedError,
+  InvalidKeyError,
+  InvariantError,
+  StoreFullError,
+  UnsupportedError,
+} from '../types/errors.ts';
 
 /** The data are not the ones this replica knew (M24). Thrown inside the loop, never out of it. */
 export class Replaced extends Error {}
@@ -15,8 +23,17 @@ export function needsList(error: unknown): boolean {
   return error instanceof Violation || error instanceof CompactedError || error instanceof StoreFullError;
 }
 
+/**
+ * Whether the replica has to give up. What the backend says for good is believed until the replica was ready once: later, a wrong
+ * password may be somebody's mistake of a minute. A backend that is closed stays so.
+ */
+export function isFinal(error: unknown, wasReady: boolean): boolean {
+  if (error instanceof InvariantError || error instanceof ClosedError) return true;
+  return !wasReady && isPermanent(error);
+}
+
 /** What trying again cannot mend. */
-export function isPermanent(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   if (error instanceof BackendError) return error.permanent;
   return error instanceof InvalidKeyError || error instanceof StoreFullError || error instanceof UnsupportedError;
 }

@@ -3,7 +3,7 @@ import type { Applier } from '../store/applier.ts';
 import type { Mvcc } from '../store/mvcc.ts';
 import type { Backend, BackendPosition, BackendWatchItem, BackendWatchStream } from '../types/backend.ts';
 import type { Clock } from '../types/clock.ts';
-import { ClosedError, IdentityChangedError, InvariantError, StoreFullError } from '../types/errors.ts';
+import { ClosedError, IdentityChangedError, StoreFullError } from '../types/errors.ts';
 import type { Logger } from '../types/logger.ts';
 import type { Random } from '../types/random.ts';
 import type { Key, Revision } from '../types/revision.ts';
@@ -14,7 +14,7 @@ import { AppliedWaits } from './applied-waits.ts';
 import { applyList, isKnown, makingRoom } from './apply-list.ts';
 import { Barrier, type BarrierPosition } from './barrier.ts';
 import { ConsistencyKeeper } from './consistency-keeper.ts';
-import { isPermanent, needsList, Replaced, Stalled, Violation } from './failures.ts';
+import { isFinal, needsList, Replaced, Stalled, Violation } from './failures.ts';
 import { type FollowOptions, follow } from './follow.ts';
 import { FreshnessKeeper } from './freshness-keeper.ts';
 import { changesOf, rowsOf } from './ingress.ts';
@@ -269,7 +269,7 @@ export class ListManager<V, K extends Key> {
       this.#state = 'relisting';
       return this.#pace.beforeRestart(signal);
     }
-    if (error instanceof InvariantError || (isPermanent(error) && !this.gate.isOpen)) return this.#end(error);
+    if (isFinal(error, this.gate.isOpen)) return this.#end(error);
     if (this.#state === 'live') this.#state = 'opening';
     logger.warn('The backend failed, trying again', { state: this.#state, failures: this.#pace.failures, error });
     await this.#pace.sleep(signal);

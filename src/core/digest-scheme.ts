@@ -1,3 +1,4 @@
+import { shown } from '../types/shown.ts';
 import { TAG_CHARS } from './digest.ts';
 import { CoreInstance } from './instance.ts';
 
@@ -36,7 +37,7 @@ export const SEED_MAX: bigint = 2n ** 64n - 1n;
 /** The scheme for these options of a hasher. Throws `TypeError`. */
 export function digestScheme(module: WebAssembly.Module, algorithm: unknown, seed: unknown): DigestScheme {
   if (algorithm !== 'xxh3-128' && algorithm !== 'sha256') {
-    throw refusal(`algorithm is "${String(algorithm)}", not "xxh3-128" or "sha256"`);
+    throw refusal(`algorithm is ${shown(algorithm)}, not "xxh3-128" or "sha256"`);
   }
   if (seed === undefined) return { algorithm, seed: 0n, tag: `${algorithm}:` };
   if (typeof seed !== 'bigint') throw refusal(`seed is of type ${typeof seed}, not bigint`);

@@ -1,4 +1,5 @@
-import { JsonSyntaxError, StoreFullError } from '../types/errors.ts';
+import { JsonSyntaxError, StoreFullError, ValueError } from '../types/errors.ts';
+import { isDetached } from '../types/is-detached.ts';
 import type { CoreExports } from './abi.ts';
 import { STATUS_FULL } from './abi.ts';
 import { canonicalString } from './canonical-text.ts';
@@ -109,6 +110,7 @@ export class EssenceCore {
 
   #copyIn(bytes: Uint8Array, action: string): void {
     this.#uses++;
+    if (isDetached(bytes)) throw new ValueError(action, { path: '', reason: 'is bytes whose buffer is detached' });
     if (bytes.length > this.#inputBytes || this.#memory.length === 0) this.#makeRoom(bytes.length, action);
     this.#memory.set(bytes, this.#input);
   }

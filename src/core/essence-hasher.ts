@@ -19,8 +19,8 @@ export interface EssenceHasher {
    * and the value parsed from it have the same digest. The value is only read.
    *
    * Throws `JsonSyntaxError` with the byte offset for a text that is not JSON or has no canonical form (a lone
-   * surrogate, a number larger than any double), `ValueError` with the JSON pointer for a value that is not JSON and for
-   * a `normalise` that is not idempotent, what `normalise` and `alsoCompare` throw, and `LimitExceededError` and
+   * surrogate, a number larger than any double), `ValueError` with the JSON pointer for a value that is not JSON, for
+   * a `normalise` that is not idempotent, and for bytes whose buffer is detached, what `normalise` and `alsoCompare` throw, and `LimitExceededError` and
    * `StoreFullError` for what is too large.
    */
   digest(valueOrJsonBytes: unknown): string;

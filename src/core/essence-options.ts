@@ -1,4 +1,5 @@
 import { LimitExceededError } from '../types/errors.ts';
+import { shown } from '../types/shown.ts';
 import type { DigestAlgorithm } from './digest-scheme.ts';
 import { type KindPattern, parseKindPattern } from './essence-kinds.ts';
 import { HARD_POINTERS, HARD_PREFIXES, type ListOrder, SOFT_POINTERS, SOFT_PREFIXES } from './essence-rules.ts';
@@ -242,5 +243,5 @@ function checkFunction(name: string, value: unknown): void {
 
 function checkWord(name: string, value: unknown, words: readonly [string, string]): void {
   if (words.some((word) => word === value)) return;
-  throw refusal(`${name} is "${String(value)}", not "${words[0]}" or "${words[1]}"`);
+  throw refusal(`${name} is ${shown(value)}, not "${words[0]}" or "${words[1]}"`);
 }

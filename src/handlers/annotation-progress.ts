@@ -1,3 +1,4 @@
+import { shown } from '../types/shown.ts';
 import type { ObjectSource } from '../types/source.ts';
 import { AnnotationPlace, DEFAULT_PREFIX } from './annotation-place.ts';
 import { checkFunction, checkMethods, checkNames } from './checks.ts';
@@ -54,7 +55,7 @@ export function createAnnotationProgress<T>(
   checkObjectRecords(action, source, options, ['prefix']);
   const { prefix = DEFAULT_PREFIX, overflow, keepsViews = isNoSecret } = options;
   if (typeof prefix !== 'string' || prefix.length > 253 || !DNS_NAME.test(prefix)) {
-    throw new TypeError(`Cannot ${action}: the prefix is no DNS name: ${String(prefix)}`);
+    throw new TypeError(`Cannot ${action}: the prefix is no DNS name: ${shown(prefix)}`);
   }
   return createObjectProgress({ source, place: new AnnotationPlace(prefix), overflow, keepsViews });
 }

@@ -1,6 +1,7 @@
 import { escapeSegment } from '../core/json-pointer.ts';
 import { checkJsonData } from '../store/json-data.ts';
 import type { JsonPatch, JsonPatchOperation } from '../types/patch.ts';
+import { shown } from '../types/shown.ts';
 import { alignArrays } from './array-alignment.ts';
 import { checkNames } from './checks.ts';
 import { JsonIdentity } from './json-identity.ts';
@@ -39,7 +40,7 @@ export function diffJson(before: unknown, after: unknown, options: DiffJsonOptio
   checkNames(action, options, ['keyOrder'] satisfies readonly (keyof DiffJsonOptions)[]);
   const { keyOrder = 'any' } = options;
   if (keyOrder !== 'any' && keyOrder !== 'exact') {
-    throw new TypeError(`Cannot ${action}: keyOrder is ${String(keyOrder)}, allowed are any and exact`);
+    throw new TypeError(`Cannot ${action}: keyOrder is ${shown(keyOrder)}, allowed are any and exact`);
   }
   for (const value of [before, after]) {
     checkParts(action, value);

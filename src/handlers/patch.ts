@@ -1,5 +1,6 @@
 import { unescapeSegment } from '../core/json-pointer.ts';
 import type { JsonPatch, JsonPatchOperation, MergePatch, Patch } from '../types/patch.ts';
+import { shown } from '../types/shown.ts';
 import { equalData } from './diff.ts';
 import { isObject, misfit, own, PatchDraft, setOwn } from './patch-draft.ts';
 
@@ -41,7 +42,7 @@ function checkOperation(action: string, operation: unknown): void {
   if (typeof operation !== 'object' || operation === null) throw new TypeError(`Cannot ${action} is not an object`);
   const op: unknown = Reflect.get(operation, 'op');
   if (typeof op !== 'string' || !OPERATIONS.includes(op)) {
-    throw new TypeError(`Cannot ${action} has the op ${String(op)}, allowed are ${OPERATIONS.join(', ')}`);
+    throw new TypeError(`Cannot ${action} has the op ${shown(op)}, allowed are ${OPERATIONS.join(', ')}`);
   }
   for (const name of op === 'move' || op === 'copy' ? ['path', 'from'] : ['path']) {
     const pointer: unknown = Reflect.get(operation, name);

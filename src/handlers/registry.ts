@@ -228,7 +228,7 @@ function checkVersion(action: string, kind: HandlerKind, options: HandlerOptions
     const choice = options[name];
     if (choice === undefined) continue;
     if (choice !== 'run' && choice !== 'adopt') {
-      throw new TypeError(`Cannot ${action}: ${name} is ${String(choice)}, allowed are run and adopt`);
+      throw new TypeError(`Cannot ${action}: ${name} is ${shown(choice)}, allowed are run and adopt`);
     }
     if (!kinds[name].some((allowed) => allowed === kind)) {
       throw new TypeError(`Cannot ${action}: ${name} is for handlers of kind ${kinds[name].join(' and ')}`);

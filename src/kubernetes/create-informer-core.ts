@@ -1,8 +1,9 @@
-import { checkFlag, checkMembers } from '../store/checks.ts';
+import { checkChoice, checkFlag, checkMembers } from '../store/checks.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { isPromise } from '../types/is-promise.ts';
 import { InformerCore, type InformerCoreOptions } from './informer-core.ts';
-import { compareVersions } from './resource-version.ts';
+import { type CompareVersions, compareVersions, type VersionOrder } from './resource-version.ts';
 
 const ACTION = 'create an informer core';
 const NAMES: ReadonlySet<string> = new Set<keyof InformerCoreOptions>([
@@ -43,5 +44,18 @@ export function createInformerCore<T = unknown>(options: InformerCoreOptions = {
   if (typeof compare !== 'function') throw new TypeError(`Cannot ${ACTION}: compare is not a function`);
   checkInteger('tombstoneMs', tombstoneMs, ACTION, 1);
   checkInteger('tombstonesMax', tombstonesMax, ACTION, 0);
-  return new InformerCore<T>({ clock, compare, isSelective, tombstoneMs, tombstonesMax });
+  const order = compare === compareVersions ? compare : checked(compare);
+  return new InformerCore<T>({ clock, compare: order, isSelective, tombstoneMs, tombstonesMax });
 }
+
+/** One's own order, whose answers are believed for what they are only. */
+function checked(compare: CompareVersions): CompareVersions {
+  return (a, b) => {
+    const order: unknown = compare(a, b);
+    isPromise(order);
+    checkChoice('what compare answered', order, 'compare versions', ORDERS);
+    return order as VersionOrder;
+  };
+}
+
+const ORDERS: readonly VersionOrder[] = ['older', 'same', 'newer', 'unknown'];

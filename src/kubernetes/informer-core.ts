@@ -57,6 +57,12 @@ interface Known<T> {
   readonly changedIn: number;
 }
 
+/** An item that is only believed of a list that is newer than what is known, as it was read when it came. */
+interface Doubtful<T> {
+  readonly identity: ObjectIdentity;
+  readonly object: T;
+}
+
 /** How a life ended; `object`: its final state, if anybody told. */
 interface End<T> {
   readonly object?: T;
@@ -146,10 +152,16 @@ export class InformerCore<T = unknown> {
   /**
    * Takes one event of a watch in. What is no object is told as `malformed` and changes nothing.
    *
-   * @throws TypeError for another type of event: of a BOOKMARK tell its version to `bookmark`, an ERROR ends the watch
+   * @throws TypeError for what is no event, and for another type of event: of a BOOKMARK tell its version to `bookmark`, an
+   * ERROR ends the watch
    */
-  apply({ type, object }: InformerEvent): AppliedEvent<T> {
-    checkChoice('the type', type, 'apply an event', EVENT_TYPES);
+  apply(event: InformerEvent): AppliedEvent<T> {
+    const action = 'apply an event';
+    if (typeof event !== 'object' || event === null) {
+      throw new TypeError(`Cannot ${action}: the event is ${shown(event)}, not an object`);
+    }
+    const { type, object } = event;
+    checkChoice('the type', type, action, EVENT_TYPES);
     this.#counts.events++;
     const identity = identify(object);
     if (isMalformed(identity)) {
@@ -180,7 +192,7 @@ export class InformerCore<T = unknown> {
     const generation = this.#generation;
     this.#listing = generation;
     let isReadable = true;
-    const doubtful: T[] = [];
+    const doubtful: Doubtful<T>[] = [];
     const check = () => {
       if (this.#listing !== generation)
         throw new TypeError('Cannot go on with a list: it has ended, or another one has begun');
@@ -214,7 +226,7 @@ export class InformerCore<T = unknown> {
   }
 
   /** What had ended by all that was known goes to `doubtful`: whether the list knows better, its version will tell. */
-  #addPage(items: readonly unknown[], doubtful: T[]): AppliedPage<T> {
+  #addPage(items: readonly unknown[], doubtful: Doubtful<T>[]): AppliedPage<T> {
     const deltas: InformerDelta<T>[] = [];
     const malformed: MalformedObject[] = [];
     for (const object of items) {
@@ -229,7 +241,7 @@ export class InformerCore<T = unknown> {
       const outcome = this.#upsert(identity, object as T, 'page');
       // Also where what is known is newer, or another life: the list is the older one then.
       this.#markListed(identity.key);
-      if (outcome === 'tombstone' || outcome === 'unlisted') doubtful.push(object as T);
+      if (outcome === 'tombstone' || outcome === 'unlisted') doubtful.push({ identity, object: object as T });
       else if (typeof outcome === 'string') this.#counts.ignored[outcome]++;
       else deltas.push(...outcome);
     }
@@ -238,10 +250,9 @@ export class InformerCore<T = unknown> {
   }
 
   /** A list that is newer than what is known, and has something else, is right: an earlier one was wrong. */
-  #addDoubtful(doubtful: readonly T[], resourceVersion: string): readonly InformerDelta<T>[] {
+  #addDoubtful(doubtful: readonly Doubtful<T>[], resourceVersion: string): readonly InformerDelta<T>[] {
     const deltas: InformerDelta<T>[] = [];
-    for (const object of doubtful) {
-      const identity = identify(object) as ObjectIdentity;
+    for (const { identity, object } of doubtful) {
       const goneAt = this.#tombstones.get(identity.uid)?.goneAt ?? '';
       const isOld = [goneAt, this.#listedUpTo].some((known) => this.#isUpTo(resourceVersion, known));
       const outcome = this.#upsert(identity, object, isOld ? 'page' : 'newer list');
@@ -326,6 +337,7 @@ export class InformerCore<T = unknown> {
       if (order === 'older') return 'older';
       return [this.#delete(key, known, { object, reason, goneAt: resourceVersion })];
     }
+    if (known !== undefined && this.#tombstones.get(uid)?.isFinal === true) return 'tombstone';
     this.#bury(uid, resourceVersion, reason === 'deleted');
     // A later life has ended, so the one that is known has too (IN8).
     if (known === undefined || order !== 'newer') return 'unknown-object';
@@ -334,8 +346,9 @@ export class InformerCore<T = unknown> {
 
   #delete(key: string, { uid, object: old }: Known<T>, end: End<T>): InformerDelta<T> {
     const { object, reason, goneAt } = end;
-    this.#known.delete(key);
+    // First: a clock or a compare that throws leaves the object where it is.
     this.#bury(uid, goneAt, reason === 'deleted');
+    this.#known.delete(key);
     return { type: 'deleted', key, object, old, reason };
   }
 

@@ -14,8 +14,16 @@ export interface MalformedObject {
   readonly reason: string;
 }
 
-/** Reads the identity of anything; never throws. */
+/** Reads the identity of anything; never throws, whatever a getter of it does. */
 export function identify(object: unknown): ObjectIdentity | MalformedObject {
+  try {
+    return read(object);
+  } catch {
+    return { key: undefined, reason: 'its metadata cannot be read' };
+  }
+}
+
+function read(object: unknown): ObjectIdentity | MalformedObject {
   const metadata = member(object, 'metadata');
   const name = member(metadata, 'name');
   if (!isText(name)) return { key: undefined, reason: 'metadata.name is not a string with a character in it' };

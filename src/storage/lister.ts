@@ -11,6 +11,7 @@ import { type Freshness, readable } from './freshness.ts';
 import { type KeyInterval, type StorageKeys, successor } from './keys.ts';
 import { objectOf } from './objects.ts';
 import type { PagePins } from './page-pins.ts';
+import { predicateOf } from './predicate.ts';
 import { type WantedState, wantedState } from './resource-version.ts';
 import type { GetOptions, KubernetesObject, ListOptions, ObjectList } from './types.ts';
 
@@ -88,13 +89,11 @@ export class Lister<O extends KubernetesObject> {
   /** What is wrong with the request itself (K07). */
   #check(key: string, options: ListOptions<O>): ListRequest<O> {
     const signal = checkOptions(options, LIST_NAMES, LIST);
-    const { recursive, limit = 0, predicate, continue: token } = options;
+    const { recursive, limit = 0, continue: token } = options;
+    const predicate = predicateOf<O>(options.predicate, LIST);
     const { resourceVersion, resourceVersionMatch } = options;
     const isRecursive = checkFlag('recursive', recursive, LIST);
     checkInteger('limit', limit, LIST, 0);
-    if (predicate !== undefined && typeof predicate !== 'function') {
-      throw new TypeError(`Cannot ${LIST}: predicate is not a function`);
-    }
     const { keys } = this.#parts;
     const interval = isRecursive ? keys.below(key, LIST) : pointOf(keys.object(key, LIST));
     const common = { interval, isRecursive, predicate, limit, signal };

@@ -9,6 +9,7 @@ import { BadRequestError, TooManyRequestsError } from './errors.ts';
 import type { Freshness } from './freshness.ts';
 import type { StorageKeys } from './keys.ts';
 import { ObjectWatch } from './object-watch.ts';
+import { predicateOf } from './predicate.ts';
 import { checkMatch, parseResourceVersion, type WantedState } from './resource-version.ts';
 import type { KubernetesObject, StorageWatch, StorageWatchOptions } from './types.ts';
 
@@ -49,13 +50,11 @@ export class ObjectWatches<O extends KubernetesObject> {
 
   open(key: string, options: StorageWatchOptions<O>): StorageWatch<O> {
     const signal = checkOptions(options, NAMES, ACTION);
-    const { predicate, timeoutMs, resourceVersion = '', resourceVersionMatch, sendInitialEvents } = options;
+    const { timeoutMs, resourceVersion = '', resourceVersionMatch, sendInitialEvents } = options;
+    const predicate = predicateOf<O>(options.predicate, ACTION);
     const { store, keys, freshness, clock, bookmarkMs, max } = this.#parts;
     const isRecursive = checkFlag('recursive', options.recursive, ACTION);
     const hasBookmarks = checkFlag('allowWatchBookmarks', options.allowWatchBookmarks, ACTION);
-    if (predicate !== undefined && typeof predicate !== 'function') {
-      throw new TypeError(`Cannot ${ACTION}: predicate is not a function`);
-    }
     if (timeoutMs !== undefined) checkInteger('timeoutMs', timeoutMs, ACTION, 1, TIMEOUT_MS_MAX);
     checkMatch(resourceVersionMatch, ACTION);
     if (resourceVersionMatch === 'Exact')

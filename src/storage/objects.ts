@@ -1,5 +1,6 @@
 import { ValueError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
+import { shown } from '../types/shown.ts';
 import type { KubernetesObject, ObjectMeta } from './types.ts';
 
 /** An object as it is read: the stored value with its resource version. A copy of its two outer levels, frozen (store:R38). */
@@ -22,6 +23,7 @@ export function storedOf<O extends KubernetesObject>(object: O, action: string):
 
 /** The resource version that an object claims; '' without one. Throws TypeError for what is no text. */
 export function claimedVersion(object: KubernetesObject, action: string): string {
+  if (!isRecord(object)) throw new TypeError(`Cannot ${action}: the object is ${shown(object)}, not a record`);
   const { resourceVersion = '' } = (object.metadata ?? {}) as ObjectMeta;
   if (typeof resourceVersion !== 'string') throw new TypeError(`Cannot ${action}: resourceVersion is not a string`);
   return resourceVersion;

@@ -4,6 +4,7 @@ import type { WatchBatch, WatchEvent } from '../types/event.ts';
 import type { ResolvedRange } from '../types/resolved-range.ts';
 import type { Key, KeyRange, KeyValue, Revision } from '../types/revision.ts';
 import type { WatchFilter } from '../types/watch.ts';
+import type { KeptRows } from './kept-rows.ts';
 import type { KeySpace } from './keyspace.ts';
 import { keyRow, row } from './row.ts';
 import type { VersionedState } from './state.ts';
@@ -22,12 +23,21 @@ export class Mvcc<V, K extends Key> {
   readonly state: VersionedState;
   readonly keys: KeySpace<K>;
   readonly values: ValuePolicy<V>;
+  readonly #kept: KeptRows<KeyValue<V, K>> | undefined;
   #lastBatch: LastBatch<V, K> | undefined;
 
-  constructor(state: VersionedState, keys: KeySpace<K>, values: ValuePolicy<V>) {
+  /** `kept`: rows to read again, those that the state drops. */
+  constructor(
+    state: VersionedState,
+    keys: KeySpace<K>,
+    values: ValuePolicy<V>,
+    kept: KeptRows<KeyValue<V, K>> | undefined,
+  ) {
     this.state = state;
     this.keys = keys;
     this.values = values;
+    // Bytes are each reader's own (store:R38).
+    this.#kept = keys.mode === 'utf8' ? kept : undefined;
   }
 
   get window(): Window {
@@ -38,7 +48,23 @@ export class Mvcc<V, K extends Key> {
     return this.state.core;
   }
 
-  kv(slot: number, keysOnly = false): KeyValue<V, K> {
+  /** The row of a version for a reader: the one that was made before, if nobody can change what is in it. */
+  kv(slot: number): KeyValue<V, K> {
+    const kept = this.#kept;
+    if (kept === undefined) return this.#row(slot);
+    const known = kept.get(slot);
+    if (known !== undefined) return known;
+    const made = this.#row(slot);
+    if (this.values.isShareable(this.state.cellAt(slot))) kept.keep(slot, made);
+    return made;
+  }
+
+  /** The same without its value. */
+  keyRow(slot: number): KeyValue<V, K> {
+    return this.#row(slot, true);
+  }
+
+  #row(slot: number, keysOnly = false): KeyValue<V, K> {
     const { core } = this.state;
     const key = this.keys.key(this.state.textAt(slot));
     const numbers = {

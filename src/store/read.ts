@@ -77,7 +77,11 @@ export function range<V, K extends Key>(mvcc: Mvcc<V, K>, request: RangeRequest<
     ? plainRows(mvcc, resolved, at, selection.limit)
     : selectedRows(mvcc, resolved, at, selection, action);
   const kvs: KeyValue<V, K>[] = [];
-  for (const slot of slots) kvs.push(mvcc.kv(slot, selection.keysOnly));
+  const { length } = slots;
+  for (let index = 0; index < length; index++) {
+    const slot = slots[index] as number;
+    kvs.push(selection.keysOnly ? mvcc.keyRow(slot) : mvcc.kv(slot));
+  }
   const page = { revision: now, count, kvs: Object.freeze(kvs), more };
   if (!more || !isAscending(selection)) return Object.freeze(page);
   const last = mvcc.state.textAt(slots[slots.length - 1] as number);

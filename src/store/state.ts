@@ -5,6 +5,7 @@ import type { Revision } from '../types/revision.ts';
 import type { StoreStats } from '../types/store.ts';
 import type { WatchFilter } from '../types/watch.ts';
 import type { Commit } from './commit.ts';
+import type { KeptRows } from './kept-rows.ts';
 import { SizeLedger, type SizeLedgerOptions } from './size-ledger.ts';
 import { Window } from './window.ts';
 
@@ -38,6 +39,8 @@ export interface StateOptions extends CoreOptions {
   readonly revision: Revision;
   /** Bounds the bytes of the retained values. @default no bound, and nothing is measured */
   readonly sizes?: SizeLedgerOptions;
+  /** What was made of versions: told when their slots are free. */
+  readonly kept?: Pick<KeptRows<unknown>, 'drop' | 'clear'>;
 }
 
 /**
@@ -99,7 +102,8 @@ export class VersionedState {
     this.#texts = [];
     this.#cells = [];
     this.#leases = new Map();
-    const { sizes } = this.#options;
+    const { sizes, kept } = this.#options;
+    kept?.clear();
     this.#sizes = sizes === undefined ? undefined : new SizeLedger(sizes);
   }
 
@@ -178,6 +182,7 @@ export class VersionedState {
         this.#cells[slot] = undefined;
         this.#sizes?.free(slot);
         this.#leases.delete(slot);
+        this.#options.kept?.drop(slot);
       }
       for (const id of step.droppedKeys) {
         this.#ids.delete(this.#texts[id] as string);

@@ -272,7 +272,7 @@ export class TypedStore<V, K extends Key> implements Store<V, K> {
     const { keys, values, state } = this.#mvcc;
     const { codec } = options;
     const own = codec === undefined ? (values as unknown as ValuePolicy<W>) : CodecValues.of(values, codec, action);
-    return new TypedStore(this.#engine, new Mvcc(state, keys.below(prefix, action), own), {
+    return new TypedStore(this.#engine, new Mvcc(state, keys.below(prefix, action), own, undefined), {
       ...this.#options,
       isPart: true,
     });

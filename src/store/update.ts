@@ -210,7 +210,7 @@ class UpdateRun<V, K extends Key> implements UpdateTxn<V, K> {
   }
 
   #checkRunning(action: string): void {
-    if (this.#isOver) throw new TypeError(`Cannot ${action}: the update's function has returned`);
+    if (this.#isOver) throw new TypeError(`Cannot ${action}: the update is over`);
   }
 }
 

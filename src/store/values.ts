@@ -3,6 +3,7 @@ import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
 import { isDetached } from '../types/is-detached.ts';
 import { isPromise } from '../types/is-promise.ts';
+import { keyName } from '../types/key-name.ts';
 import type { Key } from '../types/revision.ts';
 import { freezePlain, measuredCopy } from './json-data.ts';
 import { utf8Length } from './keyspace.ts';
@@ -59,7 +60,7 @@ export function readValue<V>(policy: ValuePolicy<V>, cell: unknown, key: Key): V
   try {
     return policy.read(cell);
   } catch (cause) {
-    const facts = { path: '', reason: `of key ${nameOf(key)} was not decoded by the codec`, key };
+    const facts = { path: '', reason: `of key ${keyName(key)} was not decoded by the codec`, key };
     throw new ValueError('read a value', facts, { cause });
   }
 }
@@ -81,18 +82,10 @@ export function bytesOf<V>(
     if (key === undefined)
       throw new ValueError(action, { path: '', reason: 'of a compare has no JSON text' }, { cause });
     const owner = key();
-    const facts = { path: '', reason: `of key ${nameOf(owner)} has no JSON text`, key: owner };
+    const facts = { path: '', reason: `of key ${keyName(owner)} has no JSON text`, key: owner };
     throw new ValueError(action, facts, { cause });
   }
 }
-
-/** Short enough for a message, whatever the key. */
-function nameOf(key: Key): string {
-  const name = String(key);
-  return JSON.stringify(name.length > KEY_CHARS_MAX ? `${name.slice(0, KEY_CHARS_MAX)}...` : name);
-}
-
-const KEY_CHARS_MAX = 100;
 
 /**
  * Values live as they are: strings and other primitives as themselves, bytes copied in and out (`Object.freeze` cannot

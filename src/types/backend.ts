@@ -33,7 +33,8 @@ export interface Backend {
   readonly leases?: BackendLeases | undefined;
   /**
    * Lets go of connections and timers. Called by whoever made the backend, when no store uses it any more: a store never
-   * does. Streams and calls that are still open may end with any error.
+   * does. Streams and calls that are still open may end with any error. One that ends with `ClosedError` tells a store that is
+   * there all the same to give up: else it would try again for ever.
    */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { keyName, keyNames, rangeName } from './key-name.ts';
 import type { Key, KeyRange, Revision } from './revision.ts';
 
 /**
@@ -42,6 +43,8 @@ import type { Key, KeyRange, Revision } from './revision.ts';
  * | `ASSERTION` | BackendAssertionError, of `plimsoll/testing` | a backend broke a promise (B1-B12) | no |
  * | `ASSERTION` | ProgressAssertionError, of `plimsoll/testing` | a progress store broke a promise (A40') | no |
  * | `EXPIRED` and others | StorageError and its kinds, of `plimsoll/kubernetes` | Kubernetes' reasons (K03, K04) | as each says |
+ * | `API_STATUS` | ApiStatusError, of `plimsoll/kubernetes` | an API server's refusal (IN14) | by informers |
+ * | `TRANSPORT` | TransportError, of `plimsoll/kubernetes` | no answer, or none that can be read (IN13) | by informers |
  * | `TEMPORARY`, `PERMANENT` | TemporaryError, PermanentError | thrown by handlers | by the controller |
  *
  * An argument of the wrong type (a number as a string, an object for a flag, an unknown option) is the platform's own
@@ -104,7 +107,7 @@ export class ConflictError extends PlimsollError {
   ) {
     super(
       'CONFLICT',
-      `Cannot ${action}: expected mod revision ${facts.expectedRevision}, found ${facts.actualRevision}`,
+      `Cannot ${action}: expected mod revision ${facts.expectedRevision} of ${keyName(facts.key)}, found ${facts.actualRevision}`,
     );
     this.key = facts.key;
     this.expectedRevision = facts.expectedRevision;
@@ -131,7 +134,7 @@ export class DuplicateKeyError extends PlimsollError {
   readonly key: string | Uint8Array;
 
   constructor(action: string, key: string | Uint8Array) {
-    super('DUPLICATE_KEY', `Cannot ${action}: one transaction writes a key twice`);
+    super('DUPLICATE_KEY', `Cannot ${action}: one transaction writes the key ${keyName(key)} twice`);
     this.key = key;
   }
 }
@@ -162,7 +165,10 @@ export class KeyNotFoundError extends PlimsollError {
   readonly key: string | Uint8Array;
 
   constructor(action: string, key: string | Uint8Array) {
-    super('KEY_NOT_FOUND', `Cannot ${action}: the key whose value or lease is to stay does not exist`);
+    super(
+      'KEY_NOT_FOUND',
+      `Cannot ${action}: the key ${keyName(key)}, whose value or lease is to stay, does not exist`,
+    );
     this.key = key;
   }
 }
@@ -460,7 +466,11 @@ export class NotCachedError extends PlimsollError {
   readonly prefixes: readonly Key[];
 
   constructor(action: string, facts: { range: KeyRange<Key>; prefixes: readonly Key[] }) {
-    super('NOT_CACHED', `Cannot ${action}: the range is outside the replicated prefixes`);
+    const { range, prefixes } = facts;
+    super(
+      'NOT_CACHED',
+      `Cannot ${action}: ${rangeName(range)} is outside the replicated prefixes ${keyNames(prefixes)}`,
+    );
     this.range = facts.range;
     this.prefixes = facts.prefixes;
   }

@@ -20,6 +20,7 @@ import './cases/handlers-subs.ts';
 import './cases/handlers-view.ts';
 import './cases/handlers-writes.ts';
 import './cases/handlers-wrong.ts';
+import './cases/informer-loop.ts';
 import './cases/informer.ts';
 import './cases/json-patch.ts';
 import './cases/keyed-locks.ts';

@@ -23,6 +23,10 @@ describe('dependencies', () => {
   it('a pinned one with its row is fine', () => {
     const manifest = { devDependencies: { '@a/b': '1.0.0' } };
     expect(checkDependencies(manifest, '| `@a/b` | 1.0.0 | why |')).toEqual([]);
+    const aliased = { devDependencies: { 'b-1': 'npm:@a/b@1.0.0', 'b-2': 'npm:b@2.0.0' } };
+    expect(checkDependencies(aliased, '| `b-1` | 1.0.0 | why |\n| `b-2` | 2.0.0 | why |')).toEqual([]);
+    const loose = { devDependencies: { 'b-1': 'npm:@a/b@^1.0.0' } };
+    expect(report(checkDependencies(loose, '')).join()).toContain('is not pinned exactly');
   });
 
   it('run install scripts only where allowScripts says so', () => {

@@ -46,7 +46,7 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
   ],
   [
     new plimsoll.ConflictError('put', { key: 'a', expectedRevision: 2, actualRevision: 0 }),
-    'Cannot put: expected mod revision 2, found 0',
+    'Cannot put: expected mod revision 2 of "a", found 0',
     { code: 'CONFLICT', key: 'a', expectedRevision: 2, actualRevision: 0 },
   ],
   [
@@ -56,7 +56,7 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
   ],
   [
     new plimsoll.DuplicateKeyError('run', 'a'),
-    'Cannot run: one transaction writes a key twice',
+    'Cannot run: one transaction writes the key "a" twice',
     { code: 'DUPLICATE_KEY', key: 'a' },
   ],
   [
@@ -81,7 +81,7 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
   ],
   [
     new plimsoll.NotCachedError('get', { range: { prefix: 'b/' }, prefixes: ['a/'] }),
-    'Cannot get: the range is outside the replicated prefixes',
+    'Cannot get: the prefix "b/" is outside the replicated prefixes "a/"',
     { code: 'NOT_CACHED', range: { prefix: 'b/' }, prefixes: ['a/'] },
   ],
   [

@@ -288,4 +288,11 @@ export const CACHE_FAULTS: readonly Fault[] = [
     replace: 'const pin = { signal: undefined, release: () => void pins };',
     why: 'M44: the local state at the revision must stay readable meanwhile',
   },
+  {
+    id: 'closed-backend-tried-again',
+    file: 'src/cache/failures.ts',
+    find: 'if (error instanceof InvariantError || error instanceof ClosedError) return true;',
+    replace: 'if (error instanceof InvariantError) return true;',
+    why: 'M22: a backend that is closed stays so, and a store on it would try for ever',
+  },
 ];

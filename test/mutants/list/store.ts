@@ -230,4 +230,32 @@ export const STORE_FAULTS: readonly Fault[] = [
     why: 'R7, U46: keys sort by unsigned bytes, not by UTF-16 units',
     tests: ['test/unit/store/', 'test/mutants/cases.test.ts', 'test/property/store'],
   },
+  {
+    id: 'kept-row-of-a-freed-slot',
+    file: 'src/store/state.ts',
+    find: 'this.#options.kept?.drop(slot);',
+    replace: 'void slot;',
+    why: 'store:R8: a freed slot is another version, of another key, the next time',
+  },
+  {
+    id: 'kept-rows-after-a-reset',
+    file: 'src/store/state.ts',
+    find: '    kept?.clear();\n',
+    replace: '    void kept;\n',
+    why: 'M24: rows of data that were replaced are nobody’s',
+  },
+  {
+    id: 'kept-rows-of-what-is-a-readers-own',
+    file: 'src/store/mvcc.ts',
+    find: 'if (this.values.isShareable(this.state.cellAt(slot))) kept.keep',
+    replace: 'if (slot >= 0) kept.keep',
+    why: 'store:R38: bytes, and what a codec makes that cannot be frozen, are not shared',
+  },
+  {
+    id: 'kept-rows-without-a-bound',
+    file: 'src/store/kept-rows.ts',
+    find: ' && this.#slots.length < KEPT_ROWS_MAX',
+    replace: '',
+    why: 'what can grow has a bound',
+  },
 ];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openStore } from '../../../src/open-store.ts';
 import type { Backend } from '../../../src/types/backend.ts';
 import type { Clock } from '../../../src/types/clock.ts';
 import { A, ALL, errorOf, type Handler, lines, ok, open, PUT, read, refuse } from './etcd-members.ts';
@@ -245,5 +246,12 @@ describe('a backend that was disposed of', () => {
       expect(await errorOf(call())).toMatchObject({ code: 'CLOSED' });
     }
     expect(asked).toEqual([]);
+  });
+
+  it('gives a store that is opened on it the reason, at once', async () => {
+    const { backend, clock } = await open(() => ok({}));
+    await backend[Symbol.asyncDispose]();
+    expect(await errorOf(openStore({ backend, keys: 'bytes', clock }))).toMatchObject({ code: 'CLOSED' });
+    expect(clock.pending).toBe(0);
   });
 });

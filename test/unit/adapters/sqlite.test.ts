@@ -42,6 +42,19 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 const newFile = () => join(folder, `${++files}.db`);
 
 describe('a file of SQLite', () => {
+  it('that is closed closes the store on it, and is told to who opens another', async () => {
+    const backend = await openSqliteBackend({ file: newFile() });
+    const clock = createVirtualClock();
+    const store = await openStore({ backend, keys: 'bytes', clock });
+    await close(backend);
+    await clock.settle();
+    expect(() => store.get(bytes('a'))).toThrow(ClosedError);
+    expect(await errorOf(store.put(bytes('a'), '1'))).toBeInstanceOf(ClosedError);
+    expect(await errorOf(openStore({ backend, keys: 'bytes', clock }))).toBeInstanceOf(ClosedError);
+    await store.close();
+    expect(clock.pending).toBe(0);
+  });
+
   it('keeps history, compaction and identity from one process to the next', async () => {
     const file = newFile();
     const before = await openSqliteBackend({ file });

@@ -103,3 +103,24 @@ describe('the memory backend', () => {
     await Promise.all([one.close(), two.close()]);
   });
 });
+
+describe('what a memory backend is made of', () => {
+  it.each<[unknown, string]>([
+    [undefined, 'undefined is no store'],
+    [null, 'null is no store'],
+    [5, '5 is no store'],
+    [{}, 'of type object is no store'],
+  ])('not of %s', (store, reason) => {
+    expect(() => createMemoryBackend(store as never)).toThrow(
+      new TypeError(`Cannot create a memory backend: ${reason}`),
+    );
+  });
+
+  it('not of a store whose keys are text, which would answer nothing', async () => {
+    const store = await openStore();
+    expect(() => createMemoryBackend(store as never)).toThrow(
+      new TypeError("Cannot create a memory backend: the keys of the store are text, open it with keys: 'bytes'"),
+    );
+    await store.close();
+  });
+});

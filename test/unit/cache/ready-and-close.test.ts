@@ -87,6 +87,40 @@ describe('openStore with a backend', () => {
     expect(put.error).toMatchObject({ code: 'BACKEND', maybeCommitted: true });
   });
 
+  it('a closed backend is no store: it is opened in vain, and told', async () => {
+    const { clock, backend, options } = setUp();
+    const closed = new ClosedError('use the backend');
+    for (const method of ['status', 'range', 'watch', 'txn'] as const)
+      backend.fail(method, { times: 9, error: closed });
+    const opened = probe(openStore(options));
+    await clock.settle();
+    expect([opened.error, clock.pending]).toEqual([closed, 0]);
+  });
+
+  it('a backend that is closed under an open store closes the store: nothing is tried again', async () => {
+    const { store, history, backend, clock } = await openRig();
+    fillTo(history, 3);
+    const watch = new Consumer(store.watch({ prefix: '' }), clock);
+    await watch.drain();
+    const closed = new ClosedError('use the backend');
+    for (const method of ['status', 'range', 'watch', 'txn'] as const)
+      backend.fail(method, { times: 9, error: closed });
+    backend.disconnect(closed);
+    await watch.drain();
+    expect(watch.error).toBeInstanceOf(ClosedError);
+    expect(() => store.get('k')).toThrow(closed);
+    await expect(store.put('k', '1')).rejects.toBe(closed);
+    await expect(store.sync()).rejects.toBe(closed);
+    const { range, watch: watches } = backend.calls;
+    await clock.advance(60_000);
+    expect([backend.calls.range, backend.calls.watch, backend.calls.txn, clock.pending]).toEqual([
+      range,
+      watches,
+      0,
+      0,
+    ]);
+  });
+
   it('a permanent error after ready is tried again with backoff, and reads go on', async () => {
     const { store, history, backend, clock } = await openRig();
     fillTo(history, 3);

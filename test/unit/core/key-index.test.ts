@@ -115,6 +115,29 @@ describe.each([
     index.verify();
   });
 
+  it.each([600, 1700, 2900])(
+    'refuses a key of %i bytes wherever its memory ends, whatever a page needs then',
+    (length) => {
+      // A leaf is split after each 102 of these keys, which takes a page and a separator as long as they are.
+      const common = 'x'.repeat(length - 8);
+      const step = length >> 1;
+      for (let limit = 1 << 18; limit < (1 << 18) + 120 * length; limit += step) {
+        const index = create(limit);
+        let size = 0;
+        const fill = (): void => {
+          for (;;) {
+            index.insert(`${common}${String(9_000_000 - size)}`);
+            size++;
+          }
+        };
+        expect(fill).toThrow(StoreFullError);
+        expect(index.size).toBe(size);
+        expect(index.get(`${common}${String(9_000_000 - size)}`)).toBe(-1);
+        if (limit % 5 === 0) index.verify();
+      }
+    },
+  );
+
   it('answers about keys longer than any it has, of any length, when the memory is full', () => {
     const index = create(1 << 18);
     let size = 0;

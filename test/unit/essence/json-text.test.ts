@@ -7,6 +7,17 @@ import { createHasher, PLAIN, refusal, utf8 } from './support.ts';
 const hasher = createHasher(PLAIN);
 
 describe('JSON text: grammar', () => {
+  it('is refused where the buffer of its bytes is detached', () => {
+    const bytes = utf8('[1]');
+    structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] });
+    for (const how of [PLAIN, { nullIsAbsent: true }, { kinds: { 'v1/Pod': {} } }]) {
+      const other = createHasher(how);
+      for (const call of [() => other.digest(bytes), () => other.canonicalize(bytes)]) {
+        expect(call).toThrow(expect.objectContaining({ code: 'VALUE', reason: 'is bytes whose buffer is detached' }));
+      }
+    }
+  });
+
   it.each([
     // text, where and why it is refused
     ['', '0: the text ends too early'],

@@ -392,7 +392,7 @@ describe('essence options that cannot be', () => {
     [{ normalise: 'trim' }, 'normalise is of type string, not a function'],
     [{ alsoCompare: {} }, 'alsoCompare is of type object, not a function'],
     [{ onUnmatched: 1 }, 'onUnmatched is of type number'],
-    [{ checkNormalise: true }, 'checkNormalise is "true", not "sampled" or "always"'],
+    [{ checkNormalise: true }, 'checkNormalise is true, not "sampled" or "always"'],
     [{ nullIsAbsent: 1 }, 'nullIsAbsent is not a boolean'],
     [{ version: 1 }, 'version is not a well-formed string'],
     [{ kinds: null }, 'kinds is not an object'],

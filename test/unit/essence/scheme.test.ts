@@ -123,8 +123,11 @@ describe('tags', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ algorithm: 'md5' }, 'algorithm is "md5", not "xxh3-128" or "sha256"'],
-    [{ algorithm: null }, 'algorithm is "null", not "xxh3-128" or "sha256"'],
+    [{ algorithm: 'md5' }, 'algorithm is md5, not "xxh3-128" or "sha256"'],
+    [{ algorithm: null }, 'algorithm is null, not "xxh3-128" or "sha256"'],
+    [{ algorithm: { toString: null } }, 'algorithm is of type object, not "xxh3-128" or "sha256"'],
+    [{ duplicates: Object.create(null) }, 'duplicates is of type object, not "last" or "reject"'],
+    [{ checkNormalise: Symbol('always') }, 'checkNormalise is of type symbol, not "sampled" or "always"'],
     [{ seed: 1 }, 'seed is of type number, not bigint'],
     [{ seed: null }, 'seed is of type object, not bigint'],
     [{ seed: 0n }, 'seed is not from 1n to 2n ** 64n - 1n'],

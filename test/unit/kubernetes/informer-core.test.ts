@@ -49,6 +49,26 @@ class Rig {
   }
 }
 
+describe('the core', () => {
+  it('IN1: asks a clock for the time, nobody for anything else, and answers at once', () => {
+    const asked: PropertyKey[] = [];
+    const clock = new Proxy(createVirtualClock(), {
+      get: (of, name) => {
+        asked.push(name);
+        return Reflect.get(of, name);
+      },
+    });
+    const core = createInformerCore<Pod>({ clock });
+    const list = core.beginList();
+    expect(list.add([pod('a', 'u1', 1)]).deltas.length).toBe(1);
+    expect(list.end('2').deltas).toEqual([]);
+    core.bookmark('3');
+    expect(core.apply({ type: 'DELETED', object: pod('a', 'u1', 4) }).deltas.length).toBe(1);
+    expect(core.apply({ type: 'MODIFIED', object: pod('a', 'u1', 4) }).ignored).toBe('tombstone');
+    expect([[...new Set(asked)], clock.pending]).toEqual([['now'], 0]);
+  });
+});
+
 describe('events', () => {
   it('IN4 (kubernetes-client/javascript#495): a list with versions that are known makes no delta', () => {
     const rig = new Rig();
@@ -308,6 +328,8 @@ describe('what cannot be is refused at the door', () => {
       (core) => core.apply({ type: 'BOOKMARK', object: pod('a', 'u', 1) } as never),
       'the type is BOOKMARK',
     ],
+    ['no event at all', (core) => core.apply(undefined as never), 'the event is undefined, not an object'],
+    ['an event that is null', (core) => core.apply(null as never), 'the event is null, not an object'],
     ['an event of no type', (core) => core.apply({ object: pod('a', 'u', 1) } as never), 'the type is undefined'],
     ['a version that is empty', (core) => core.bookmark(''), 'the resource version is ""'],
     ['a version that is a number', (core) => core.bookmark(5 as never), 'the resource version is 5'],
@@ -323,6 +345,67 @@ describe('what cannot be is refused at the door', () => {
     expect(() => call(rig.core)).toThrow(TypeError);
     expect(() => call(rig.core)).toThrow(reason);
     expect([rig.core.size, rig.core.resourceVersion, rig.core.stats.events]).toEqual([1, '3', 0]);
+  });
+
+  it('an object that cannot be read is malformed, and what stands beside it on the page is told', () => {
+    const { core } = new Rig();
+    const broken = {
+      get metadata(): never {
+        throw new Error('a getter of somebody’s');
+      },
+    };
+    const { deltas, malformed } = core.beginList().add([pod('a', 'u1', 1), broken as never, pod('b', 'u2', 2)]);
+    expect(deltas.map(brief)).toEqual(['added ns/a 1', 'added ns/b 2']);
+    expect(malformed).toEqual([{ key: undefined, reason: 'its metadata cannot be read' }]);
+  });
+
+  it('IN7: a clock that throws takes no object away that no delta tells of', () => {
+    const world = { isBroken: false };
+    const now = () => {
+      if (world.isBroken) throw new Error('no time');
+      return 0;
+    };
+    const core = createInformerCore<Pod>({ clock: { now } });
+    core.apply({ type: 'ADDED', object: pod('a', 'u1', 1) });
+    world.isBroken = true;
+    expect(() => core.apply({ type: 'DELETED', object: pod('a', 'u1', 2) })).toThrow('no time');
+    expect(core.size).toBe(1);
+    world.isBroken = false;
+    expect(core.apply({ type: 'DELETED', object: pod('a', 'u1', 2) }).deltas.map(brief)).toEqual([
+      'deleted ns/a 2<1 deleted',
+    ]);
+  });
+
+  it('an item that waits for the end of its list is what it was when it came', () => {
+    const { core } = new Rig();
+    core.apply({ type: 'ADDED', object: pod('a', 'u1', 1) });
+    core.apply({ type: 'DELETED', object: pod('a', 'u1', 2) });
+    const list = core.beginList();
+    const waiting: { metadata: unknown } = pod('a', 'u1', 3);
+    expect(list.add([waiting as Pod]).deltas).toEqual([]);
+    const { metadata } = waiting;
+    waiting.metadata = null;
+    const [delta] = list.end('9').deltas;
+    expect(delta).toMatchObject({ type: 'added', key: 'ns/a' });
+    waiting.metadata = metadata;
+  });
+
+  it('a comparison whose answer is none is refused when it answers', () => {
+    for (const answer of [undefined, 1, 'junk', Promise.resolve('newer')]) {
+      const core = createInformerCore<Pod>({ compare: (() => answer) as never });
+      expect(() => core.apply({ type: 'ADDED', object: pod('a', 'u1', 1) })).toThrow(
+        /^Cannot compare versions: what compare answered is .*, allowed are older, same, newer and unknown$/,
+      );
+    }
+  });
+
+  it('IN3, IN8: a second end of a life that had ended ends no other life', () => {
+    const { core } = new Rig();
+    core.apply({ type: 'ADDED', object: pod('a', 'u1', 11) });
+    core.apply({ type: 'DELETED', object: pod('a', 'u1', 13) });
+    core.apply({ type: 'ADDED', object: pod('a', 'u9', 15) });
+    expect(core.apply({ type: 'DELETED', object: pod('a', 'u1', 16) })).toEqual({ deltas: [], ignored: 'tombstone' });
+    expect(core.size).toBe(1);
   });
 
   it('nothing is needed: the clock is the platform’s, versions are integers', () => {

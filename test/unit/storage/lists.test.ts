@@ -256,6 +256,23 @@ describe('lists of a storage: pages', () => {
     expect(await rig.refusal(rig.storage.list('/pods', next))).toMatchObject({ code: 'EXPIRED' });
   });
 
+  both('K11: a predicate that answers with a promise selects nothing: it is refused when it answers', async (rig) => {
+    const { storage } = rig;
+    await rig.run(storage.create('/pods/a/x', thing('x')));
+    const later = (async () => false) as never;
+    const message = /^Cannot (list|watch) objects: predicate answered with a promise$/;
+    await expect(rig.run(storage.list('/pods', { recursive: true, predicate: later }))).rejects.toThrow(message);
+    const watch = storage.watch('/pods', { recursive: true, predicate: later });
+    await expect(rig.run(watch.next())).rejects.toThrow(message);
+    for (const cachedExistingObject of [null, 5, 'x']) {
+      const options = { cachedExistingObject } as never;
+      const update = storage.guaranteedUpdate('/pods/a/x', (object) => object as never, options);
+      await expect(rig.run(update)).rejects.toThrow(
+        /^Cannot update an object: the object is (null|5|x), not a record$/,
+      );
+    }
+  });
+
   both('K11: a predicate with a limit looks on until the page is full', async (rig) => {
     const names = 'abcdefghij';
     for (const [index, name] of [...names].entries()) {

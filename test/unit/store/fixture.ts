@@ -124,7 +124,7 @@ export class Parts {
     const values = new PlainValues<string>();
     const { revision = 1, retention = {} } = options;
     const keys = new KeySpace<string>('utf8');
-    this.mvcc = new Mvcc(new VersionedState({ module: coreModule(), keys, revision }), keys, values);
+    this.mvcc = new Mvcc(new VersionedState({ module: coreModule(), keys, revision }), keys, values, undefined);
     this.hub = new WatchHub(this.mvcc.state, { clock: this.clock, isStarted: true, watchesMax: 1000 });
     this.applier = new Applier({ mvcc: this.mvcc, listener: this.hub, clock: this.clock, retention, pinsMax: 1000 });
   }

@@ -375,7 +375,7 @@ describe('options', () => {
     }
     await expect(open({ snapshot, keepIdentity: 1 })).rejects.toThrow(TypeError);
     await expect(open({ keepIdentity: true })).rejects.toThrow('keepIdentity needs a snapshot');
-    const backend = createMemoryBackend({ clock: createVirtualClock() } as never);
+    const backend = createMemoryBackend(await openStore({ keys: 'bytes', clock: createVirtualClock() }));
     await expect(open({ backend, snapshot })).rejects.toThrow('snapshot is for embedded stores only');
     const view = (await openTestStore()).store.prefix('a/');
     await expect(view.createSnapshot()).rejects.toBeInstanceOf(UnsupportedError);

@@ -474,7 +474,7 @@ describe('update', () => {
       (txn) => txn?.put('a', 1),
       (txn) => txn?.delete('a'),
     ];
-    for (const call of late) expect(() => call(kept)).toThrow("the update's function has returned");
+    for (const call of late) expect(() => call(kept)).toThrow('the update is over');
     expect(store.revision).toBe(1);
   });
 });

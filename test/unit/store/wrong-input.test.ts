@@ -479,19 +479,19 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'put: a conflict',
     (s) => s.put('a', 1, { expect: { modRevision: 9 } }),
     ConflictError,
-    'Cannot put a key: expected mod revision 9, found 2',
+    'Cannot put a key: expected mod revision 9 of "a", found 2',
   ],
   [
     'put: a conflict with absence',
     (s) => s.put('none', 1, { expect: { modRevision: 1 } }),
     ConflictError,
-    'Cannot put a key: expected mod revision 1, found 0',
+    'Cannot put a key: expected mod revision 1 of "none", found 0',
   ],
   [
     'put: must not exist',
     (s) => s.put('a', 1, { expect: { modRevision: 0 } }),
     ConflictError,
-    'Cannot put a key: expected mod revision 0, found 2',
+    'Cannot put a key: expected mod revision 0 of "a", found 2',
   ],
   [
     'put: a broken expectation',
@@ -524,7 +524,7 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'delete: a conflict',
     (s) => s.delete('a', { expect: { modRevision: 3 } }),
     ConflictError,
-    'Cannot delete keys: expected mod revision 3, found 2',
+    'Cannot delete keys: expected mod revision 3 of "a", found 2',
   ],
   [
     'delete: a range with an expectation',
