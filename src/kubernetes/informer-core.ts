@@ -49,6 +49,8 @@ export interface InformerList<T> {
 
 /** One object that is there. */
 interface Known<T> {
+  /** The same text for as long as it is there: who has a table of its own finds it there without reading the text again. */
+  readonly key: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly object: T;
@@ -290,7 +292,9 @@ export class InformerCore<T = unknown> {
     // Its name is taken: whatever the selector, that life is over (IN9).
     if (known !== undefined && isNewLife)
       deltas.push(this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion }));
-    this.#known.set(key, {
+    const own = known?.key ?? key;
+    this.#known.set(own, {
+      key: own,
       uid,
       resourceVersion,
       object,
@@ -298,8 +302,8 @@ export class InformerCore<T = unknown> {
       changedIn: from === 'event' ? this.#listing : 0,
     });
     this.#tombstones.delete(uid);
-    if (known === undefined || isNewLife) deltas.push({ type: 'added', key, object });
-    else deltas.push({ type: 'updated', key, object, old: known.object });
+    if (known === undefined || isNewLife) deltas.push({ type: 'added', key: own, object });
+    else deltas.push({ type: 'updated', key: own, object, old: known.object });
     return deltas;
   }
 
