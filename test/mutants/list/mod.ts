@@ -4,6 +4,7 @@ import { ETCD_FAULTS } from './etcd.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
 import { KUBERNETES_FAULTS } from './kubernetes.ts';
 import { LEASE_FAULTS } from './lease.ts';
+import { RESOURCE_CACHE_FAULTS } from './resource-cache.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
 import { STORAGE_FAULTS } from './storage.ts';
 import { STORE_FAULTS } from './store.ts';
@@ -22,4 +23,5 @@ export const FAULTS: readonly Fault[] = [
   ...ETCD_FAULTS,
   ...STORAGE_FAULTS,
   ...KUBERNETES_FAULTS,
+  ...RESOURCE_CACHE_FAULTS,
 ];
