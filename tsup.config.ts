@@ -5,6 +5,7 @@ import { defineConfig, type Options } from 'tsup';
  *
  * ```text
  *   inline   mod.js  etcd.js  kubernetes.js  sqlite.js  testing.js  cli.js    src/core/module.ts          bytes inlined, compiled on first use
+ *   node     testing-node.js                                                   no core
  *   static   mod.static.js, and so on for the others, without a command      src/core/module.static.ts   import './core.wasm?module' by the host
  * ```
  *
@@ -52,6 +53,9 @@ const staticModule: Plugin = {
   },
 };
 
+/** Node's alone, and without the core, so that there is one of it. The rest must not see Node's types. */
+const NODE_ENTRIES = { 'testing-node': 'src/adapters/testing-node/mod.ts' };
+
 export default defineConfig([
   {
     ...common,
@@ -70,6 +74,15 @@ export default defineConfig([
     esbuildOptions: (options, context) => {
       common.esbuildOptions?.(options, context);
       options.chunkNames = 'static-[hash]';
+    },
+  },
+  {
+    ...common,
+    entry: NODE_ENTRIES,
+    dts: {
+      entry: NODE_ENTRIES,
+      compilerOptions: { types: ['node'] },
+      banner: '/// <reference lib="esnext.disposable" />',
     },
   },
 ]);

@@ -42,5 +42,20 @@ export { ProgressAssertionError } from './progress-assertion.ts';
 export type { ProgressSubject } from './progress-session.ts';
 export { type ProgressCase, type ProgressSuiteOptions, testProgressStore } from './progress-suite.ts';
 export { assertPlanOfView, type PlanAssertionOptions } from './plan-assertion.ts';
+export { openTestApiServer } from './test-api-server.ts';
+export type { ApiAnswer, ServedRequest, TestApiServer, TestApiServerOptions } from './test-api-server.ts';
+export type {
+  ApiFault,
+  ApiFaultScope,
+  ApiFaults,
+  CountedScope,
+  FailRequestOptions,
+  ResetOptions,
+} from './api-faults.ts';
+export { testKinds } from './test-kinds.ts';
+export type { ApiKind, ServedKind } from '../server/kubernetes/kinds.ts';
+export type { ApiObject, ApiObjectMeta } from '../server/kubernetes/stored-object.ts';
+export type { ApiVerb } from '../server/kubernetes/request-info.ts';
+export type { StatusCause, StatusDetails } from '../server/kubernetes/api-status.ts';
 export { createVirtualClock } from './virtual-clock.ts';
 export type { VirtualClock, VirtualClockOptions } from './virtual-clock.ts';

@@ -32,7 +32,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   kubernetes: BELOW_BACKENDS,
   'resource-cache': [...BELOW_BACKENDS, 'kubernetes'],
   handlers: BELOW_SERVER,
-  server: BELOW_SERVER,
+  server: [...BELOW_SERVER, 'storage', 'handlers'],
   'open-store.ts': BELOW_TOP,
   'create-essence-hasher.ts': BELOW_TOP,
   'create-core.ts': [...BELOW_TOP, 'open-store.ts', 'create-essence-hasher.ts'],

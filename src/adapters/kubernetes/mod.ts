@@ -1,9 +1,13 @@
 /**
- * Kubernetes: objects by key over a store, in the words of its `storage.Interface`; the core of an informer, without transport.
+ * Kubernetes: objects by key over a store, in the words of its `storage.Interface`; informers, and their core without transport.
  *
  * @module
  */
+export type { BearerToken, TokenProvider, TokenRequest } from '../../kubernetes/bearer-tokens.ts';
+export { createFetchTransport, type FetchTransportOptions } from '../../kubernetes/create-fetch-transport.ts';
+export { createInformer } from '../../kubernetes/create-informer.ts';
 export { createInformerCore } from '../../kubernetes/create-informer-core.ts';
+export type { KubernetesFetch } from '../../kubernetes/fetch-transport.ts';
 export type {
   AppliedEvent,
   AppliedPage,
@@ -12,9 +16,32 @@ export type {
   InformerEvent,
   InformerList,
 } from '../../kubernetes/informer-core.ts';
+export { ApiStatusError, TransportError, type TransportFailure } from '../../kubernetes/errors.ts';
 export type { DeletedReason, IgnoredReason, InformerDelta } from '../../kubernetes/informer-delta.ts';
+export type {
+  DeltaContext,
+  DeltaHandler,
+  Informer,
+  InformerConnection,
+  InformerErrorContext,
+  InformerListing,
+  InformerOptions,
+  InformerPhase,
+  InformerState,
+  InformerStats,
+} from '../../kubernetes/informer-types.ts';
 export type { MalformedObject } from '../../kubernetes/object-identity.ts';
 export { type CompareVersions, compareVersions, type VersionOrder } from '../../kubernetes/resource-version.ts';
+export type {
+  KubernetesResource,
+  KubernetesTransport,
+  ListPage,
+  ListPageRequest,
+  Selectors,
+  WatchLine,
+  WatchRequest,
+  WatchStream,
+} from '../../kubernetes/transport.ts';
 export { createResourceStore } from '../../resource-cache/create-resource-store.ts';
 export type { ResourceEvent, ResourceEventHandler } from '../../resource-cache/event-subscription.ts';
 export type { HierarchyPlace, HierarchyResult, OwnerCycle, VisitResource } from '../../resource-cache/hierarchy.ts';
@@ -76,3 +103,9 @@ export type {
   StorageWatchEvent,
   StorageWatchOptions,
 } from '../../storage/types.ts';
+export {
+  type ClientNodeTransportOptions,
+  createClientNodeTransport,
+  type KubeConfigLike,
+} from './client-node-transport.ts';
+export { type InClusterTransportOptions, openInClusterTransport } from './in-cluster-transport.ts';

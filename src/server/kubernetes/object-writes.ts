@@ -1,0 +1,215 @@
+import { KeyExistsError, ObjectNotFoundError, PreconditionError } from '../../storage/errors.ts';
+import type { Storage } from '../../storage/types.ts';
+import type { Clock } from '../../types/clock.ts';
+import type { Random } from '../../types/random.ts';
+import { conflict, invalid } from './api-status.ts';
+import type { DeleteRequest } from './delete-request.ts';
+import {
+  checkPlace,
+  createdObject,
+  deletingObject,
+  type Target,
+  updatedObject,
+  updatedStatus,
+} from './object-strategy.ts';
+import { generatedName } from './random-names.ts';
+import { type ApiObject, checkedObject, checkName, keyOf, shownObject } from './stored-object.ts';
+
+export interface ObjectWritesOptions {
+  readonly storage: Storage<ApiObject>;
+  readonly clock: Pick<Clock, 'wallTime'>;
+  readonly random: Random;
+}
+
+/** Of every write. */
+export interface WriteOptions {
+  /** Say what would come of it, and write nothing. */
+  readonly isDryRun: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What came of a deletion. */
+export interface Deleted {
+  readonly object: ApiObject;
+  /** `false`: it waits for its finalizers. */
+  readonly isGone: boolean;
+}
+
+/** As Kubernetes: a generated name that is taken is another one so many times. */
+const NAMES_MAX = 8;
+/** An object that others write each time between a read and its deletion. */
+const REMOVALS_MAX = 100;
+
+/**
+ * The object would be one that is being deleted and has no finalizer left: it is removed instead, from the state that was read.
+ * Not a failure; it ends the update that found it.
+ */
+class LastFinalizerGone extends Error {
+  override readonly name: string = 'LastFinalizerGone';
+  readonly object: ApiObject;
+  readonly from: ApiObject;
+
+  constructor(object: ApiObject, from: ApiObject) {
+    super('the last finalizer is gone');
+    this.object = object;
+    this.from = from;
+  }
+}
+
+/** Writes of objects: what the storage's compare and set is asked to make of them. */
+export class ObjectWrites {
+  readonly #options: ObjectWritesOptions;
+
+  constructor(options: ObjectWritesOptions) {
+    this.#options = options;
+  }
+
+  async create(place: Omit<Target, 'name'>, body: unknown, options: WriteOptions): Promise<ApiObject> {
+    const { kind, namespace } = place;
+    const { storage, clock, random } = this.#options;
+    const object = checkedObject(body, kind);
+    const { name: given = '', generateName = '', resourceVersion } = object.metadata ?? {};
+    for (let attempts = 1; ; attempts++) {
+      const name = given !== '' || generateName === '' ? given : generatedName(generateName, random);
+      checkName(kind, name);
+      const target: Target = { kind, namespace, name };
+      checkPlace(target, object.metadata);
+      const created = createdObject(target, object, clock, random);
+      const key = keyOf(kind, namespace, name);
+      const versioned = (resourceVersion ?? '') === '' ? created : withVersion(created, resourceVersion);
+      try {
+        if (options.isDryRun) return await this.#absent(key, created, options.signal);
+        return await storage.create(key, versioned, signalOf(options));
+      } catch (error) {
+        if (!(error instanceof KeyExistsError) || given !== '' || attempts === NAMES_MAX) throw error;
+      }
+    }
+  }
+
+  /** `change` makes the object that is wanted out of the one that is there. */
+  async update(
+    target: Target,
+    change: (current: object) => unknown,
+    { isStatus, ...options }: WriteOptions & { readonly isStatus: boolean },
+  ): Promise<ApiObject> {
+    const { kind } = target;
+    const { object } = await this.#change(target, options, (current) => {
+      const wanted = checkedObject(change(shownObject(kind, current)), kind);
+      checkPlace(target, wanted.metadata);
+      return (isStatus ? updatedStatus : updatedObject)(target, current, wanted);
+    });
+    return object;
+  }
+
+  async delete(
+    target: Target,
+    { preconditions, propagationPolicy }: DeleteRequest,
+    options: WriteOptions,
+  ): Promise<Deleted> {
+    const { clock } = this.#options;
+    return this.#change(target, options, (current) => {
+      const metadata = current.metadata ?? {};
+      for (const [field, what] of [
+        ['uid', 'UID'],
+        ['resourceVersion', 'ResourceVersion'],
+      ] as const) {
+        const expected = preconditions[field];
+        if (expected === undefined || expected === metadata[field]) continue;
+        const why = `${what} in precondition: ${expected}, ${what} in object meta: ${metadata[field] ?? ''}`;
+        throw conflict(target.kind, target.name, `Precondition failed: ${why}`);
+      }
+      return deletingObject(current, finalizersFor(metadata.finalizers ?? [], propagationPolicy), clock);
+    });
+  }
+
+  /** Every object that a list has found; those that others delete meanwhile count too. */
+  async deleteAll(
+    objects: readonly ApiObject[],
+    kind: Target['kind'],
+    request: DeleteRequest,
+    options: WriteOptions,
+  ): Promise<readonly Deleted[]> {
+    const deleted: Deleted[] = [];
+    for (const { metadata = {} } of objects) {
+      const target: Target = { kind, namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
+      try {
+        deleted.push(await this.delete(target, request, options));
+      } catch (error) {
+        if (!(error instanceof ObjectNotFoundError)) throw error;
+      }
+    }
+    return deleted;
+  }
+
+  /** Compare and set; an object that is being deleted and loses its last finalizer is removed. */
+  async #change(target: Target, options: WriteOptions, change: (current: ApiObject) => ApiObject): Promise<Deleted> {
+    const { storage } = this.#options;
+    const key = keyOf(target.kind, target.namespace, target.name);
+    const next = (current: ApiObject | undefined): ApiObject => {
+      if (current === undefined) throw new ObjectNotFoundError('update an object', key);
+      const object = change(current);
+      const { deletionTimestamp, finalizers = [] } = object.metadata ?? {};
+      if (deletionTimestamp !== undefined && finalizers.length === 0) throw new LastFinalizerGone(object, current);
+      return object;
+    };
+    for (let attempts = 1; ; attempts++) {
+      try {
+        const dry = options.isDryRun ? next(await storage.get(key, signalOf(options))) : undefined;
+        return { object: dry ?? (await storage.guaranteedUpdate(key, next, signalOf(options))), isGone: false };
+      } catch (error) {
+        if (!(error instanceof LastFinalizerGone)) throw error;
+        if (options.isDryRun) return { object: error.object, isGone: true };
+        const gone = await this.#remove(key, error, attempts < REMOVALS_MAX, options);
+        if (gone !== undefined) return gone;
+      }
+    }
+  }
+
+  /** `undefined`: somebody wrote the object meanwhile, so it has to be judged again. */
+  async #remove(
+    key: string,
+    { object, from }: LastFinalizerGone,
+    isRetried: boolean,
+    options: WriteOptions,
+  ): Promise<Deleted | undefined> {
+    const { resourceVersion = '', uid } = from.metadata ?? {};
+    const preconditions = { resourceVersion, ...(uid === undefined ? {} : { uid }) };
+    try {
+      await this.#options.storage.delete(key, { preconditions, ...signalOf(options) });
+    } catch (error) {
+      if (isRetried && error instanceof PreconditionError) return undefined;
+      throw error;
+    }
+    return { object, isGone: true };
+  }
+
+  async #absent(key: string, created: ApiObject, signal: AbortSignal | undefined): Promise<ApiObject> {
+    const options = signal === undefined ? {} : { signal };
+    const found = await this.#options.storage.list(key, options);
+    const there = found.items[0]?.metadata?.resourceVersion;
+    if (there !== undefined) throw new KeyExistsError('create an object', { key, resourceVersion: there });
+    return created;
+  }
+}
+
+/** An update of a custom resource says of which state it is. */
+export function checkVersioned({ kind, name }: Target, body: unknown): void {
+  const { resourceVersion } = checkedObject(body, kind).metadata ?? {};
+  if (!kind.custom || (resourceVersion ?? '') !== '') return;
+  throw invalid(kind, name, 'metadata.resourceVersion', 'Invalid value: 0x0: must be specified for an update');
+}
+
+/** Finalizers that a garbage collector would act on: there is none here, so that they stay until somebody takes them off. */
+function finalizersFor(finalizers: readonly string[], policy: DeleteRequest['propagationPolicy']): readonly string[] {
+  const added = policy === 'Foreground' ? 'foregroundDeletion' : policy === 'Orphan' ? 'orphan' : undefined;
+  return added === undefined || finalizers.includes(added) ? finalizers : [...finalizers, added];
+}
+
+/** For the storage to refuse it (K23). */
+function withVersion(object: ApiObject, resourceVersion: string | undefined): ApiObject {
+  return { ...object, metadata: { ...object.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) } };
+}
+
+function signalOf({ signal }: WriteOptions): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}

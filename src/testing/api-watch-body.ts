@@ -1,0 +1,110 @@
+import { failure } from '../server/kubernetes/api-status.ts';
+import type { RequestInfo } from '../server/kubernetes/request-info.ts';
+
+export interface ApiWatchBodyOptions {
+  readonly info: RequestInfo;
+  /** One line a chunk. */
+  readonly lines: ReadableStream<Uint8Array>;
+  /** Resolves when nothing stalls this watch; `undefined` if nothing does. */
+  readonly stalled: () => Promise<unknown> | undefined;
+  /** Whether the next event comes twice; counts it. */
+  readonly isDoubled: () => boolean;
+  readonly onEnd: (watch: ApiWatchBody) => void;
+}
+
+/**
+ * The body of a watch on its way to a client, where faults get at it. It reads a line when the client asks for one, and no
+ * more, so that back-pressure passes through.
+ */
+export class ApiWatchBody {
+  readonly info: RequestInfo;
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #options: ApiWatchBodyOptions;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  #isEnded = false;
+  #cut: { readonly isBroken: boolean } | undefined;
+
+  constructor(options: ApiWatchBodyOptions) {
+    this.info = options.info;
+    this.#options = options;
+    this.#reader = options.lines.getReader();
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+        },
+        pull: (controller) => this.#pull(controller),
+        cancel: (reason) => this.#stop(reason),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  end(): void {
+    this.#finish((controller) => controller.close());
+  }
+
+  break(): void {
+    this.#finish((controller) => controller.error(connectionReset()));
+  }
+
+  expire(): void {
+    const object = failure(410, 'too old resource version: a fault of the test');
+    const line = new TextEncoder().encode(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+    this.#finish((controller) => {
+      controller.enqueue(line);
+      controller.close();
+    });
+  }
+
+  truncate(isBroken: boolean): void {
+    this.#cut = { isBroken };
+  }
+
+  inject(line: string): void {
+    if (!this.#isEnded) this.#controller?.enqueue(new TextEncoder().encode(`${line}\n`));
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    try {
+      const { value: line, done } = await this.#reader.read();
+      for (let wait = this.#options.stalled(); wait !== undefined; wait = this.#options.stalled()) {
+        await wait;
+      }
+      if (this.#isEnded) return;
+      if (done) return this.end();
+      if (this.#cut !== undefined) return this.#sendHalf(line, this.#cut.isBroken);
+      controller.enqueue(line);
+      if (this.#options.isDoubled()) controller.enqueue(line.slice());
+    } catch (error) {
+      this.#finish((open) => open.error(error));
+    }
+  }
+
+  #sendHalf(line: Uint8Array, isBroken: boolean): void {
+    this.#controller?.enqueue(line.slice(0, Math.ceil(line.length / 2)));
+    if (isBroken) this.break();
+    else this.end();
+  }
+
+  #finish(how: (controller: ReadableStreamDefaultController<Uint8Array>) => void): void {
+    if (this.#isEnded || this.#controller === undefined) return;
+    how(this.#controller);
+    void this.#stop(undefined);
+  }
+
+  async #stop(reason: unknown): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#options.onEnd(this);
+    // A watch that failed has told its reader so; to let go of it fails the same way.
+    await this.#reader.cancel(reason).catch(() => {});
+  }
+}
+
+/** What `fetch` of any runtime rejects with when a connection breaks: a TypeError. */
+export function connectionReset(): TypeError {
+  const cause = Object.assign(new Error('the connection was reset: a fault of the test'), { code: 'ECONNRESET' });
+  return new TypeError('fetch failed', { cause });
+}
