@@ -101,6 +101,15 @@ export class ApplyLoop<T, I> {
     this.#arrived();
   }
 
+  /** A mark of all that has come in up to now, for `isApplied`. */
+  get arrivals(): number {
+    return this.#pending.pushed;
+  }
+
+  isApplied(arrivals: number): boolean {
+    return this.#pending.taken >= arrivals;
+  }
+
   get hasEventHandlers(): boolean {
     return this.#events.size > 0;
   }

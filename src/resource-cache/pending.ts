@@ -26,6 +26,7 @@ export class Pending<T, I> {
   #changes: PendingChange<T, I>[] = [];
   #head = 0;
   #coalesced = 0;
+  #taken = 0;
 
   constructor(options: { readonly isCoalescing: boolean }) {
     this.#isCoalescing = options.isCoalescing;
@@ -33,6 +34,15 @@ export class Pending<T, I> {
 
   get size(): number {
     return this.#changes.length - this.#head;
+  }
+
+  /** Changes that have come in one after the other, and how many of them have been taken: who notes the first knows when all are in. */
+  get pushed(): number {
+    return this.#taken + this.size;
+  }
+
+  get taken(): number {
+    return this.#taken;
   }
 
   /** States that another one took the place of. */
@@ -61,6 +71,7 @@ export class Pending<T, I> {
     const change = this.#changes[this.#head];
     if (change === undefined) return undefined;
     this.#head++;
+    this.#taken++;
     if (this.#head === this.#changes.length) {
       this.#changes = [];
       this.#head = 0;

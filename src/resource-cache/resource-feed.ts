@@ -41,7 +41,8 @@ export class ResourceFeed<T = unknown, I = undefined> {
   readonly groupKind: GroupKind;
   readonly #deps: ResourceFeedDeps<T, I>;
   readonly #table: KindTable<T, I>;
-  #isSynced = false;
+  /** What had come in when the first list was complete. */
+  #syncedAt: number | undefined;
   #isRemoved = false;
 
   constructor(groupKind: GroupKind, deps: ResourceFeedDeps<T, I>) {
@@ -51,9 +52,9 @@ export class ResourceFeed<T = unknown, I = undefined> {
     this.groupKind = this.#table.groupKind;
   }
 
-  /** Everything that the server had was told once: what is not here was not there (RC14). */
+  /** Everything that the server had was told once, and is visible: what is not here was not there (RC14). */
   get isSynced(): boolean {
-    return this.#isSynced;
+    return this.#syncedAt !== undefined && this.#deps.loop.isApplied(this.#syncedAt);
   }
 
   /** Objects that are visible. */
@@ -63,9 +64,10 @@ export class ResourceFeed<T = unknown, I = undefined> {
     return size;
   }
 
-  /** The first list has come to its end; `false`, when all has to be listed again. */
+  /** The first list has come to its end: synced, once what has come in is visible. `false`, when all has to be listed again. */
   markSynced(isSynced = true): void {
-    this.#isSynced = isSynced;
+    if (!isSynced) this.#syncedAt = undefined;
+    else this.#syncedAt ??= this.#deps.loop.arrivals;
   }
 
   /**
@@ -110,7 +112,7 @@ export class ResourceFeed<T = unknown, I = undefined> {
     }
     const isReadable = malformed.every(({ key }) => key !== undefined);
     const removed = isReadable ? this.#removeUnlisted(listed, namespace, resourceVersion) : 0;
-    if (isReadable && namespace === undefined) this.#isSynced = true;
+    if (isReadable && namespace === undefined) this.markSynced();
     return { changed, removed, malformed };
   }
 
@@ -120,7 +122,7 @@ export class ResourceFeed<T = unknown, I = undefined> {
     this.#check('remove a kind');
     this.removeAll();
     this.#isRemoved = true;
-    this.#isSynced = false;
+    this.markSynced(false);
     this.#table.isFed = false;
     this.#deps.tables.tidyKind(this.#table);
     this.#deps.removed();

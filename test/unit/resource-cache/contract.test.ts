@@ -349,6 +349,14 @@ describe('the contract of a resource store', () => {
     expect(feed.replace([thing('a/y', '1')], { resourceVersion: '3' })).toMatchObject({ changed: 0, removed: 1 });
     store.flush();
     expect(store.list(POD).map(({ key }) => key.name)).toEqual(['y']);
+    // What waits is newer than the list, although what is visible is older: it stays.
+    feed.replace([thing('a/y', '1'), thing('a/w', '2')]);
+    store.flush();
+    feed.apply(updated(thing('a/w', '8'), thing('a/w', '2')));
+    expect(feed.replace([thing('a/y', '1')], { resourceVersion: '5' })).toMatchObject({ changed: 0, removed: 0 });
+    store.flush();
+    expect(store.get(keyOf(POD, 'a/w'))?.resourceVersion).toBe('8');
+    feed.replace([thing('a/y', '1')]);
     // What is newer than the list stays, waiting or not; what the list has in an older state does, too.
     feed.apply([added(thing('a/z', '9')), updated(thing('a/y', '8'), thing('a/y', '1'))]);
     expect(feed.replace([thing('a/y', '1')], { resourceVersion: '5' })).toMatchObject({ changed: 0, removed: 0 });
@@ -389,6 +397,8 @@ describe('the contract of a resource store', () => {
     expect(store.isSynced()).toBe(false);
     const [pods, sets] = [store.feed(POD), store.feed(SET)];
     pods.replace([thing('a/x', '1', { annotations: { managed: 'yes' } }), thing('a/other')]);
+    // Not before it can be seen.
+    expect(pods.isSynced).toBe(false);
     store.flush();
     expect([store.isSynced(POD), store.isSynced(SET), store.isSynced(NODE), store.isSynced()]).toEqual([
       true,
