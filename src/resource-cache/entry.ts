@@ -1,5 +1,4 @@
-import type { Bucket } from './bucket.ts';
-import type { PendingChange } from './pending.ts';
+import type { DeletedReason } from '../kubernetes/informer-delta.ts';
 import type { Resource } from './resource.ts';
 import type { ResourceKey } from './resource-key.ts';
 
@@ -27,12 +26,38 @@ export interface Version<T, I> {
   newer: Version<T, I> | undefined;
 }
 
+/** Where the entries of one kind and namespace are (`bucket.ts`). */
+export interface EntryBucket<T, I> {
+  /** `group/kind`. */
+  readonly kind: string;
+  readonly namespace: string;
+  set(entry: Entry<T, I>, resource: Resource<T, I>): void;
+  remove(entry: Entry<T, I>, isGhost: boolean): void;
+  forget(ghost: Entry<T, I>): void;
+}
+
+/** A change that has come in and is not applied yet (`pending.ts`). */
+export interface PendingChange<T, I> {
+  readonly entry: Entry<T, I>;
+  /** The life that it is about. */
+  readonly uid: string;
+  /** The state to come; `undefined` for the end of that life. */
+  object: T | undefined;
+  readonly end: LifeEnd<T> | undefined;
+}
+
+export interface LifeEnd<T> {
+  /** The last state, if anybody told. */
+  readonly final: T | undefined;
+  readonly reason: DeletedReason;
+}
+
 /** One key: the same object for as long as there is anything under it, whichever lives come and go. */
 export class Entry<T, I> {
   readonly key: ResourceKey;
   /** Among the objects of its kind. */
   readonly local: string;
-  readonly bucket: Bucket<T, I>;
+  readonly bucket: EntryBucket<T, I>;
   /** Where it is in its bucket; -1 while it has no current state. */
   place = -1;
   current: Version<T, I> | undefined = undefined;
@@ -40,7 +65,7 @@ export class Entry<T, I> {
   /** The newest change that waits to be applied. */
   pending: PendingChange<T, I> | undefined = undefined;
 
-  constructor(key: ResourceKey, local: string, bucket: Bucket<T, I>) {
+  constructor(key: ResourceKey, local: string, bucket: EntryBucket<T, I>) {
     this.key = key;
     this.local = local;
     this.bucket = bucket;

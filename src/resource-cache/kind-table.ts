@@ -37,8 +37,9 @@ export class KindTable<T, I> {
 
   /** Forgets an entry that has nothing left; tells its bucket, if that was the last one. */
   forget(entry: Entry<T, I>): Bucket<T, I> | undefined {
-    const { bucket, local } = entry;
-    if (this.entries.get(local) !== entry) return undefined;
+    const { local, key } = entry;
+    const bucket = this.buckets.get(key.namespace);
+    if (bucket === undefined || this.entries.get(local) !== entry) return undefined;
     this.entries.delete(local);
     const left = (this.#known.get(bucket) ?? 0) - 1;
     if (left > 0) {

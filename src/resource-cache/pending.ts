@@ -1,21 +1,4 @@
-import type { DeletedReason } from '../kubernetes/informer-delta.ts';
-import type { Entry } from './entry.ts';
-
-/** A change that has come in and is not applied yet. */
-export interface PendingChange<T, I> {
-  readonly entry: Entry<T, I>;
-  /** The life that it is about. */
-  readonly uid: string;
-  /** The state to come; `undefined` for the end of that life. */
-  object: T | undefined;
-  readonly end: LifeEnd<T> | undefined;
-}
-
-export interface LifeEnd<T> {
-  /** The last state, if anybody told. */
-  readonly final: T | undefined;
-  readonly reason: DeletedReason;
-}
+import type { Entry, LifeEnd, PendingChange } from './entry.ts';
 
 /**
  * Changes in the order in which their keys came, coalesced: a state takes the place of one of the same life that still waits. The end

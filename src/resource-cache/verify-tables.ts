@@ -17,10 +17,11 @@ export function verifyTables<T, I>(tables: ResourceTables<T, I>): void {
   for (const [text, kind] of tables.kinds) {
     invariant(kind.text === text, `the kind ${kind.text} is under ${text}`);
     for (const [local, entry] of kind.entries) {
-      const { key, bucket } = entry;
+      const { key } = entry;
+      const bucket = kind.buckets.get(key.namespace);
       invariant(local === entry.local && local === localKey(key.namespace, key.name), `${local} is another key`);
       invariant(!entry.isEmpty, `nothing is left of ${local}, but it is remembered`);
-      invariant(kind.buckets.get(key.namespace) === bucket, `${local} is in a bucket of another namespace`);
+      invariant(bucket !== undefined && bucket === entry.bucket, `${local} is in another bucket than its namespace`);
       invariant(tables.namespaces.get(key.namespace)?.has(bucket), `the namespace ${key.namespace} lacks a bucket`);
       if (entry.current !== undefined) size++;
       versions.push(...chainOf(entry));
