@@ -76,6 +76,8 @@ const NEEDED = [
   'dist/sqlite.static.js',
   'dist/testing.js',
   'dist/testing.d.ts',
+  'dist/testing-node.js',
+  'dist/testing-node.d.ts',
   'dist/core.wasm',
   'dist/cli.js',
   'src/mod.ts',

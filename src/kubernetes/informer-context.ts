@@ -51,14 +51,14 @@ export interface InformerStatus {
   deliveringSinceMs: number | undefined;
 }
 
-/** Hands changes over, and waits until they have been taken. Rejects with the reason of the signal alone. */
+/** Hands changes over, behind what is left over, and waits until they have been taken. Rejects with the reason of the signal alone. */
 export async function deliver<T>(
   { subscribers, status, clock }: InformerContext<T>,
   deltas: readonly InformerDelta<T>[],
   to: readonly Subscription<T>[],
   about: { readonly from: 'list' | 'watch'; readonly signal: AbortSignal },
 ): Promise<void> {
-  if (deltas.length === 0 || to.length === 0) return;
+  if ((deltas.length === 0 || to.length === 0) && !subscribers.isBusy) return;
   const { phase } = status;
   status.phase = 'delivering';
   status.deliveringSinceMs = clock.now();

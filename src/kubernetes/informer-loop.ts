@@ -1,7 +1,7 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { abortableSleep } from '../system/abortable.ts';
 import { ApiStatusError, TransportError } from './errors.ts';
-import type { InformerContext } from './informer-context.ts';
+import { deliver, type InformerContext } from './informer-context.ts';
 import { InformerPace } from './informer-pace.ts';
 import type { InformerConnection, InformerErrorContext, InformerListing } from './informer-types.ts';
 import { listPages } from './list-pages.ts';
@@ -50,6 +50,8 @@ export class InformerLoop<T> {
   async run(signal: AbortSignal): Promise<void> {
     const { status, limits } = this.#context;
     if (limits.relistMs !== undefined) this.#relistIn(limits.relistMs);
+    // What the stop before has left over. Only the next stop ends the waiting, and then there is nothing more to do.
+    await Promise.allSettled([deliver(this.#context, [], [], { from: 'watch', signal })]);
     while (!signal.aborted) {
       if (!this.#recovery.listWanted) await this.#follow(signal);
       else if (this.#recovery.streams) await this.#streamList(signal);

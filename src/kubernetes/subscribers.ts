@@ -14,14 +14,26 @@ export interface SubscribersOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** One call that is due. */
+interface Call<T> {
+  readonly subscription: Subscription<T>;
+  readonly deltas: readonly InformerDelta<T>[];
+  readonly from: DeltaContext['from'];
+}
+
 /**
- * Who hears of changes. A delivery goes to those who were there when its changes were taken in, one after the other, and ends
- * when the last one has returned (IN24).
+ * Who hears of changes. A delivery goes to those who were there when its changes were taken in, one call after the other, and ends
+ * when the last one has returned (IN24). What a stop has left over is delivered first after the next start, and not before the handler that was
+ * under way has returned: otherwise a handler would miss changes, or see them out of order.
+ *
+ * What is due is one page, or one read of a connection, for each subscriber.
  */
 export class Subscribers<T> {
   readonly #options: SubscribersOptions;
   readonly #all = new Set<Subscription<T>>();
   #present: readonly Subscription<T>[] | undefined = [];
+  readonly #due: Call<T>[] = [];
+  #underWay: PromiseLike<unknown> | undefined;
 
   constructor(options: SubscribersOptions) {
     this.#options = options;
@@ -29,6 +41,11 @@ export class Subscribers<T> {
 
   get size(): number {
     return this.#all.size;
+  }
+
+  /** Something is due, or a handler has not returned. */
+  get isBusy(): boolean {
+    return this.#due.length > 0 || this.#underWay !== undefined;
   }
 
   /** Those of now. To be asked before a change is taken in: who comes later has seen it in `entries()`. */
@@ -47,29 +64,42 @@ export class Subscribers<T> {
     };
   }
 
-  /** Rejects with the reason of the context's signal, and with nothing else. */
+  /** Rejects with the signal's reason, and with nothing else; what is due then stays so. */
   async deliver(
     deltas: readonly InformerDelta<T>[],
     to: readonly Subscription<T>[],
-    context: DeltaContext,
+    { from, signal }: DeltaContext,
   ): Promise<void> {
-    const { deltasMax, onError } = this.#options;
-    const { signal } = context;
-    for (let from = 0; from < deltas.length; from += deltasMax) {
+    const { deltasMax } = this.#options;
+    for (let begin = 0; begin < deltas.length; begin += deltasMax) {
       // Frozen: the next handler gets the same one.
-      const part = Object.freeze(deltas.slice(from, from + deltasMax));
-      for (const subscription of to) {
-        if (!subscription.isActive) continue;
-        try {
-          const answer = subscription.handler(part, context);
-          if (isThenable(answer)) await raceAborted(answer, [signal]);
-        } catch (error) {
-          signal.throwIfAborted();
-          onError(error);
-        }
-        signal.throwIfAborted();
-      }
+      const part = Object.freeze(deltas.slice(begin, begin + deltasMax));
+      for (const subscription of to) this.#due.push({ subscription, deltas: part, from });
     }
+    signal.throwIfAborted();
+    if (this.#underWay !== undefined) await this.#settled(this.#underWay, signal);
+    for (let call = this.#due.shift(); call !== undefined; call = this.#due.shift()) {
+      if (!call.subscription.isActive) continue;
+      try {
+        const answer = call.subscription.handler(call.deltas, { from: call.from, signal });
+        if (isThenable(answer)) this.#underWay = answer;
+      } catch (error) {
+        signal.throwIfAborted();
+        this.#options.onError(error);
+      }
+      if (this.#underWay !== undefined) await this.#settled(this.#underWay, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  async #settled(answer: PromiseLike<unknown>, signal: AbortSignal): Promise<void> {
+    try {
+      await raceAborted(answer, [signal]);
+    } catch (error) {
+      signal.throwIfAborted();
+      this.#options.onError(error);
+    }
+    this.#underWay = undefined;
   }
 }
 

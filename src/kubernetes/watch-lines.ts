@@ -21,30 +21,31 @@ export async function takeLines<T>(
   const action = `take an event of ${resource.resource}`;
   const to = subscribers.present;
   const deltas: InformerDelta<T>[] = [];
-  let error: Error | undefined;
-  for (const { type, object } of lines) {
+  let failed: { readonly error: unknown } | undefined;
+  try {
+    for (const line of lines) take(line);
+  } catch (error) {
+    failed = { error };
+  }
+  await deliver(context, deltas, to, { from: 'watch', signal });
+  if (failed !== undefined) throw failed.error;
+
+  function take({ type, object }: WatchLine): void {
     if (isEventType(type)) {
       const applied = core.apply({ type, object });
       for (const delta of applied.deltas) deltas.push(delta);
-      if (applied.malformed !== undefined) malformed(context, applied.malformed);
+      if (applied.malformed !== undefined) malformed(applied.malformed);
     } else if (type === 'BOOKMARK') {
       const version = versionOf(object);
-      if (version === undefined) malformed(context, { key: undefined, reason: 'a bookmark has no resourceVersion' });
+      if (version === undefined) malformed({ key: undefined, reason: 'a bookmark has no resourceVersion' });
       else core.bookmark(version);
       counts.bookmarks++;
     } else if (type === 'ERROR') {
-      error = statusError(`watch ${resource.resource}`, object);
-      break;
-    } else malformed(context, { key: undefined, reason: `${type.slice(0, TYPE_MAX)} is no type of an event` });
+      throw statusError(`watch ${resource.resource}`, object);
+    } else malformed({ key: undefined, reason: `${type.slice(0, TYPE_MAX)} is no type of an event` });
   }
-  await deliver(context, deltas, to, { from: 'watch', signal });
-  if (error !== undefined) throw error;
-
-  function malformed(
-    of: InformerContext<T>,
-    what: { readonly key: string | undefined; readonly reason: string },
-  ): void {
-    reportMalformed(of, [what], (why) => new TransportError(action, 'malformed', why));
+  function malformed(what: { readonly key: string | undefined; readonly reason: string }): void {
+    reportMalformed(context, [what], (why) => new TransportError(action, 'malformed', why));
   }
 }
 

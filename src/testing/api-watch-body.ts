@@ -23,6 +23,8 @@ export class ApiWatchBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isEnded = false;
+  /** The lines have ended or failed: there is nothing to let go of. */
+  #isOver = false;
   #cut: { readonly isBroken: boolean } | undefined;
 
   constructor(options: ApiWatchBodyOptions) {
@@ -68,7 +70,7 @@ export class ApiWatchBody {
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
-      const { value: line, done } = await this.#reader.read();
+      const { value: line, done } = await this.#read();
       for (let wait = this.#options.stalled(); wait !== undefined; wait = this.#options.stalled()) {
         await wait;
       }
@@ -79,6 +81,17 @@ export class ApiWatchBody {
       if (this.#options.isDoubled()) controller.enqueue(line.slice());
     } catch (error) {
       this.#finish((open) => open.error(error));
+    }
+  }
+
+  async #read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    try {
+      const next = await this.#reader.read();
+      this.#isOver = next.done;
+      return next;
+    } catch (error) {
+      this.#isOver = true;
+      throw error;
     }
   }
 
@@ -98,8 +111,7 @@ export class ApiWatchBody {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#options.onEnd(this);
-    // A watch that failed has told its reader so; to let go of it fails the same way.
-    await this.#reader.cancel(reason).catch(() => {});
+    if (!this.#isOver) await this.#reader.cancel(reason);
   }
 }
 

@@ -96,6 +96,16 @@ export class InformerRig {
     return stream;
   }
 
+  /** Lets time pass until another request comes; throws if none does within ten minutes. */
+  async nextRequest(): Promise<void> {
+    const { length } = this.api.requests;
+    for (let turn = 0; turn < 1200; turn++) {
+      await (turn === 0 ? this.clock.settle() : this.clock.advance(500));
+      if (this.api.requests.length > length) return;
+    }
+    throw new Error('No request has come within ten minutes');
+  }
+
   settle(): Promise<void> {
     return this.clock.settle();
   }

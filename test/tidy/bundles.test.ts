@@ -9,7 +9,7 @@ const built = new Map(names.map((name) => [name, readFileSync(`${root}dist/${nam
 
 describe('bundles', () => {
   it('hold the core in one way each, and share nothing', () => {
-    const inline = ['mod.js', 'etcd.js', 'kubernetes.js', 'sqlite.js', 'testing.js', 'cli.js'];
+    const inline = ['mod.js', 'etcd.js', 'kubernetes.js', 'sqlite.js', 'testing.js', 'testing-node.js', 'cli.js'];
     expect(
       checkBundles(
         inline,

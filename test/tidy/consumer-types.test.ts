@@ -16,7 +16,14 @@ function errorsFor(lib: readonly string[] | undefined): readonly string[] {
     ...(lib === undefined ? {} : { lib: [...lib] }),
   };
   const program = ts.createProgram(
-    [`${DIST}mod.d.ts`, `${DIST}etcd.d.ts`, `${DIST}kubernetes.d.ts`, `${DIST}sqlite.d.ts`, `${DIST}testing.d.ts`],
+    [
+      `${DIST}mod.d.ts`,
+      `${DIST}etcd.d.ts`,
+      `${DIST}kubernetes.d.ts`,
+      `${DIST}sqlite.d.ts`,
+      `${DIST}testing.d.ts`,
+      `${DIST}testing-node.d.ts`,
+    ],
     options,
   );
   return ts.getPreEmitDiagnostics(program).map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));

@@ -15,7 +15,9 @@ export function checkDependencies(manifest: Manifest, contributing: string): rea
   );
   const found: string[] = [];
   for (const name of Object.keys(manifest.dependencies ?? {})) found.push(`${name} is a run-time dependency`);
-  for (const [name, version] of Object.entries(manifest.devDependencies ?? {})) {
+  for (const [name, wanted] of Object.entries(manifest.devDependencies ?? {})) {
+    // Under an alias: `npm:@kubernetes/client-node@1.4.0`.
+    const version = wanted.replace(/^npm:(?:@[\w-]+\/)?[\w-]+@/, '');
     if (!/^\d+\.\d+\.\d+$/.test(version)) found.push(`${name} is not pinned exactly: ${version}`);
     if (rows.get(name) !== version) found.push(`${name} ${version} has no row in CONTRIBUTING.md`);
     rows.delete(name);

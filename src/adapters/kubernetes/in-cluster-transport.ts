@@ -45,29 +45,25 @@ interface NodeHttps {
  */
 export async function openInClusterTransport(options: InClusterTransportOptions = {}): Promise<KubernetesTransport> {
   checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
-  const { folder = FOLDER, baseUrl = addressOf(await load('node:process')), clock = systemClock, ...limits } = options;
+  const { folder = FOLDER, baseUrl = await addressOfCluster(), clock = systemClock, ...limits } = options;
   const { readFile } = (await load('node:fs/promises')) as NodeFiles;
   const readToken = async (): Promise<BearerToken> => {
     const token = await readFile(`${folder}/token`, 'utf8');
     return { token: token.trim(), expiresAtMs: clock.wallTime() + TOKEN_MS };
   };
-  const missing = (cause: unknown) => new TransportError(ACTION, 'credentials', `${folder} cannot be read`, cause);
-  try {
-    await readToken();
-    const ca = await readFile(`${folder}/ca.crt`, 'utf8');
-    const isTls = baseUrl.startsWith('https:');
-    const { Agent } = (await load(isTls ? 'node:https' : 'node:http')) as NodeHttps;
-    const agent = new Agent(isTls ? { ca, keepAlive: true } : { keepAlive: true });
-    const fetch = createNodeFetch({
-      prepare: async (request) => {
-        Object.assign(request, { agent });
-      },
-      again: false,
+  const ca = await readToken()
+    .then(() => readFile(`${folder}/ca.crt`, 'utf8'))
+    .catch((cause: unknown) => {
+      throw new TransportError(ACTION, 'credentials', `${folder} cannot be read`, cause);
     });
-    return createFetchTransport({ ...limits, clock, baseUrl, fetch, token: readToken });
-  } catch (cause) {
-    throw cause instanceof TypeError ? cause : missing(cause);
-  }
+  const isTls = baseUrl.startsWith('https:');
+  const { Agent } = (await load(isTls ? 'node:https' : 'node:http')) as NodeHttps;
+  const agent = new Agent(isTls ? { ca, keepAlive: true } : { keepAlive: true });
+  const prepare = async (request: object) => {
+    Object.assign(request, { agent });
+  };
+  const fetch = createNodeFetch({ prepare, again: false });
+  return createFetchTransport({ ...limits, clock, baseUrl, fetch, token: readToken });
 }
 
 async function load(name: string): Promise<unknown> {
@@ -81,9 +77,9 @@ async function load(name: string): Promise<unknown> {
   );
 }
 
-function addressOf(module: unknown): string {
-  const { env } = module as { readonly env: Readonly<Record<string, string | undefined>> };
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
+async function addressOfCluster(): Promise<string> {
+  const { env } = (await load('node:process')) as { readonly env?: Readonly<Record<string, string | undefined>> };
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env ?? {};
   if (host === undefined || host === '') {
     throw new TransportError(ACTION, 'credentials', 'KUBERNETES_SERVICE_HOST is not set: this is no pod');
   }

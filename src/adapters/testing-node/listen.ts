@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { raceAborted } from '../../types/until-aborted.ts';
 
 /** What answers: a test API server, or anything else with a `fetch` of its own. */
 export interface FetchHandler {
@@ -163,16 +164,16 @@ async function send(response: Response, outgoing: ServerResponse, gone: AbortSig
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   outgoing.flushHeaders();
   const reader = response.body?.getReader();
-  const cancel = () => void reader?.cancel(gone.reason).catch(() => {});
-  gone.addEventListener('abort', cancel, { once: true });
   try {
-    for (let next = await reader?.read(); next !== undefined && !next.done; next = await reader?.read()) {
-      if (!outgoing.write(next.value)) await drained(outgoing, gone);
-      if (gone.aborted) return;
+    while (reader !== undefined) {
+      const { value, done } = await raceAborted(reader.read(), [gone]);
+      if (done) break;
+      if (!outgoing.write(value)) await drained(outgoing, gone);
     }
     outgoing.end();
-  } finally {
-    gone.removeEventListener('abort', cancel);
+  } catch (error) {
+    await reader?.cancel(error);
+    throw error;
   }
 }
 

@@ -179,8 +179,10 @@ export class ApiHandler {
       if (isDefinition(kind)) this.#definitions.check(kind, checkedObject(wanted, kind));
       return wanted;
     };
-    const object = await this.#writes.update(target, checked, options);
-    const written = isStatus ? object : await this.#written(kind, object, options.isDryRun);
+    const { object, isGone } = await this.#writes.update(target, checked, options);
+    if (isGone) await this.#removed(kind, object, options.isDryRun);
+    const isChanged = !isGone && !isStatus;
+    const written = isChanged ? await this.#written(kind, object, options.isDryRun) : object;
     return json(presentation.object(written), 200);
   }
 
@@ -189,7 +191,7 @@ export class ApiHandler {
     const wanted = deleteRequest(await readJson(request), info.query);
     const { object, isGone } = await this.#writes.delete(target, wanted, { isDryRun: wanted.isDryRun, signal });
     if (!isGone) return json(presentation.object(object), 200);
-    if (isDefinition(kind) && !wanted.isDryRun) await this.#definitions.remove(object);
+    await this.#removed(kind, object, wanted.isDryRun);
     const uid = object.metadata?.uid;
     const details = { ...detailsOf(kind, target.name), ...(uid === undefined ? {} : { uid }) };
     return json({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, 200);
@@ -201,15 +203,17 @@ export class ApiHandler {
     const where = { recursive: true, ...selection(info.query, kind), signal };
     const list = await this.#options.storage.list(keyOf(kind, target.namespace, ''), where);
     const deleted = await this.#writes.deleteAll(list.items, kind, wanted, { isDryRun: wanted.isDryRun, signal });
-    if (isDefinition(kind) && !wanted.isDryRun) {
-      for (const { object, isGone } of deleted) if (isGone) await this.#definitions.remove(object);
-    }
+    for (const { object, isGone } of deleted) if (isGone) await this.#removed(kind, object, wanted.isDryRun);
     return json(presentation.list(list), 200);
   }
 
   /** A definition that was written is served before its writer hears of it. */
   async #written(kind: Target['kind'], object: ApiObject, isDry: boolean): Promise<ApiObject> {
     return isDefinition(kind) && !isDry ? this.#definitions.apply(kind, object) : object;
+  }
+
+  async #removed(kind: Target['kind'], object: ApiObject, isDry: boolean): Promise<void> {
+    if (isDefinition(kind) && !isDry) await this.#definitions.remove(object);
   }
 }
 

@@ -92,6 +92,11 @@ export function notFound(kind: ServedKind, name: string): RequestRefused {
   return refuse(404, `${kind.resource} "${name}" not found`, detailsOf(kind, name));
 }
 
+export function alreadyExists(kind: ServedKind, name: string): RequestRefused {
+  const more = { reason: 'AlreadyExists', details: detailsOf(kind, name) };
+  return new RequestRefused(failure(409, `${kind.resource} "${name}" already exists`, more));
+}
+
 export function conflict(kind: ServedKind, name: string, why: string): RequestRefused {
   return refuse(409, `Operation cannot be fulfilled on ${kind.resource} "${name}": ${why}`, detailsOf(kind, name));
 }

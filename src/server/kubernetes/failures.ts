@@ -1,6 +1,5 @@
 import {
   ExpiredError,
-  KeyExistsError,
   ObjectNotFoundError,
   PreconditionError,
   ResourceVersionTooLargeError,
@@ -8,7 +7,7 @@ import {
   UpdateConflictError,
 } from '../../storage/errors.ts';
 import { ClosedError, LimitExceededError, StoreFullError, ValueError } from '../../types/errors.ts';
-import { type ApiStatus, conflict, detailsOf, failure, notFound, RequestRefused } from './api-status.ts';
+import { type ApiStatus, conflict, failure, notFound, RequestRefused } from './api-status.ts';
 import type { ServedKind } from './kinds.ts';
 
 /** What a request was about, as far as that is known. */
@@ -51,12 +50,6 @@ function ofStorage(error: StorageError, subject: Subject | undefined): ApiStatus
   if (subject?.name !== undefined) {
     const { kind, name } = subject;
     if (error instanceof ObjectNotFoundError) return notFound(kind, name).status;
-    if (error instanceof KeyExistsError) {
-      return failure(409, `${kind.resource} "${name}" already exists`, {
-        reason: 'AlreadyExists',
-        details: detailsOf(kind, name),
-      });
-    }
     if (error instanceof PreconditionError) {
       const what = error.precondition === 'uid' ? 'UID' : 'ResourceVersion';
       const why = `Precondition failed: ${what} in precondition: ${error.expected}, ${what} in object meta: ${error.actual}`;

@@ -2,7 +2,7 @@ import { KeyExistsError, ObjectNotFoundError, PreconditionError } from '../../st
 import type { Storage } from '../../storage/types.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Random } from '../../types/random.ts';
-import { conflict, invalid } from './api-status.ts';
+import { alreadyExists, conflict, invalid } from './api-status.ts';
 import type { DeleteRequest } from './delete-request.ts';
 import {
   checkPlace,
@@ -28,10 +28,10 @@ export interface WriteOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What came of a deletion. */
-export interface Deleted {
+/** What came of a deletion, or of an update that may be the end of one. */
+export interface Changed {
   readonly object: ApiObject;
-  /** `false`: it waits for its finalizers. */
+  /** `false`: it is there, and may wait for its finalizers. */
   readonly isGone: boolean;
 }
 
@@ -81,31 +81,31 @@ export class ObjectWrites {
         if (options.isDryRun) return await this.#absent(key, created, options.signal);
         return await storage.create(key, versioned, signalOf(options));
       } catch (error) {
-        if (!(error instanceof KeyExistsError) || given !== '' || attempts === NAMES_MAX) throw error;
+        if (!(error instanceof KeyExistsError)) throw error;
+        if (given !== '' || attempts === NAMES_MAX) throw alreadyExists(kind, name);
       }
     }
   }
 
-  /** `change` makes the object that is wanted out of the one that is there. */
+  /** `change` makes the object that is wanted out of the one that is there. It may be what a deletion waits for. */
   async update(
     target: Target,
     change: (current: object) => unknown,
     { isStatus, ...options }: WriteOptions & { readonly isStatus: boolean },
-  ): Promise<ApiObject> {
+  ): Promise<Changed> {
     const { kind } = target;
-    const { object } = await this.#change(target, options, (current) => {
+    return this.#change(target, options, (current) => {
       const wanted = checkedObject(change(shownObject(kind, current)), kind);
       checkPlace(target, wanted.metadata);
       return (isStatus ? updatedStatus : updatedObject)(target, current, wanted);
     });
-    return object;
   }
 
   async delete(
     target: Target,
     { preconditions, propagationPolicy }: DeleteRequest,
     options: WriteOptions,
-  ): Promise<Deleted> {
+  ): Promise<Changed> {
     const { clock } = this.#options;
     return this.#change(target, options, (current) => {
       const metadata = current.metadata ?? {};
@@ -128,8 +128,8 @@ export class ObjectWrites {
     kind: Target['kind'],
     request: DeleteRequest,
     options: WriteOptions,
-  ): Promise<readonly Deleted[]> {
-    const deleted: Deleted[] = [];
+  ): Promise<readonly Changed[]> {
+    const deleted: Changed[] = [];
     for (const { metadata = {} } of objects) {
       const target: Target = { kind, namespace: metadata.namespace ?? '', name: metadata.name ?? '' };
       try {
@@ -142,7 +142,7 @@ export class ObjectWrites {
   }
 
   /** Compare and set; an object that is being deleted and loses its last finalizer is removed. */
-  async #change(target: Target, options: WriteOptions, change: (current: ApiObject) => ApiObject): Promise<Deleted> {
+  async #change(target: Target, options: WriteOptions, change: (current: ApiObject) => ApiObject): Promise<Changed> {
     const { storage } = this.#options;
     const key = keyOf(target.kind, target.namespace, target.name);
     const next = (current: ApiObject | undefined): ApiObject => {
@@ -171,7 +171,7 @@ export class ObjectWrites {
     { object, from }: LastFinalizerGone,
     isRetried: boolean,
     options: WriteOptions,
-  ): Promise<Deleted | undefined> {
+  ): Promise<Changed | undefined> {
     const { resourceVersion = '', uid } = from.metadata ?? {};
     const preconditions = { resourceVersion, ...(uid === undefined ? {} : { uid }) };
     try {

@@ -2,6 +2,7 @@ import type { Fault } from '../fault.ts';
 import { CACHE_FAULTS } from './cache.ts';
 import { ETCD_FAULTS } from './etcd.ts';
 import { HANDLER_FAULTS } from './handlers.ts';
+import { INFORMER_LOOP_FAULTS } from './informer-loop.ts';
 import { KUBERNETES_FAULTS } from './kubernetes.ts';
 import { LEASE_FAULTS } from './lease.ts';
 import { RESOURCE_CACHE_FAULTS } from './resource-cache.ts';
@@ -23,5 +24,6 @@ export const FAULTS: readonly Fault[] = [
   ...ETCD_FAULTS,
   ...STORAGE_FAULTS,
   ...KUBERNETES_FAULTS,
+  ...INFORMER_LOOP_FAULTS,
   ...RESOURCE_CACHE_FAULTS,
 ];

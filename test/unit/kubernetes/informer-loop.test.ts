@@ -567,6 +567,34 @@ describe('the end (IN23)', () => {
     ]);
   });
 
+  it('in the middle of a delivery: the rest comes after the next start, when the handler has returned', async () => {
+    const calls: string[] = [];
+    let fail = (_: Error): void => {};
+    const rig = new InformerRig({
+      deltasMax: 1,
+      onDeltas: ([delta]) => {
+        calls.push(`${delta?.key}`);
+        if (calls.length > 1) return;
+        return new Promise<void>((_, reject) => {
+          fail = reject;
+        });
+      },
+    });
+    await rig.start();
+    rig.api.lastList.list('5', [A1, B2, C3]);
+    await rig.settle();
+    await rig.informer.stop();
+    await rig.start();
+    expect([calls, rig.informer.state().phase, rig.api.requests.length]).toEqual([['ns/a'], 'delivering', 1]);
+    fail(new Error('late'));
+    await rig.settle();
+    expect([calls, rig.errors.map(({ error }) => error)]).toEqual([['ns/a', 'ns/b', 'ns/c'], [new Error('late')]]);
+    // The list had not come to its end.
+    rig.api.lastList.list('5', [A1, B2, C3]);
+    await rig.settle();
+    expect([calls.length, rig.informer.state().isSynced]).toEqual([3, true]);
+  });
+
   it('rejects who waits for a list that does not come; the next start may bring one', async () => {
     const rig = new InformerRig();
     await rig.start();

@@ -162,10 +162,8 @@ describe('lists that fail', () => {
       rig.api.lastList.list(String(10 + turn), [A1]);
       await rig.settle();
       const since = rig.clock.now();
-      const { length } = rig.api.lists;
       rig.api.lastWatch.refuse(410, 'Expired');
-      await rig.settle();
-      while (rig.api.lists.length === length) await rig.advance(500);
+      await rig.nextRequest();
       pauses.push(rig.clock.now() - since);
       expect(rig.api.lastList.query.resourceVersion).toBeUndefined();
     }
@@ -234,8 +232,7 @@ describe('connections that end', () => {
     stream.end();
     const at: number[] = [];
     for (let turn = 0; turn < 6; turn++) {
-      const { length } = rig.api.watches;
-      while (rig.api.watches.length === length) await rig.advance(500);
+      await rig.nextRequest();
       at.push(rig.clock.now());
       rig.api.lastWatch.open().end();
     }
@@ -293,7 +290,7 @@ describe('connections that end', () => {
       // The server ends it, it breaks, or it says nothing.
       if (turn % 3 === 0) stream.end();
       else if (turn % 3 === 1) stream.reset();
-      for (const { length } = rig.api.requests; rig.api.requests.length === length; ) await rig.advance(1000);
+      await rig.nextRequest();
       expect([rig.api.openStreams, rig.informer.stats().openWatches]).toEqual([0, 0]);
       if (!rig.api.last.isWatch) {
         rig.api.lastList.list('5', [A1]);
