@@ -212,7 +212,7 @@ export class ScriptedApi {
 }
 
 export const PODS = { version: 'v1', resource: 'pods', namespace: 'ns' } as const;
-export const PODS_PATH: string = resourcePath(PODS);
+const PODS_PATH: string = resourcePath(PODS);
 
 export interface Pod {
   readonly apiVersion?: string;
