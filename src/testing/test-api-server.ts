@@ -14,6 +14,7 @@ import { checkInteger } from '../types/check-integer.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
+import { shown } from '../types/shown.ts';
 import type { Store } from '../types/store.ts';
 import { raceAborted } from '../types/until-aborted.ts';
 import { ApiFaultRules, type ApiFaults, type FailRequestOptions, type FaultRule } from './api-faults.ts';
@@ -70,7 +71,7 @@ export interface TestApiServer {
   /** Watches that clients read now, by resource: `{ pods: 1 }`. */
   readonly openWatches: Readonly<Record<string, number>>;
   /**
-   * Asks the server, and reads the answer as JSON. An object as `body` is sent as JSON; with PATCH as a merge patch, an array as a
+   * Asks the server, and reads the answer as JSON; of a text the body is `{ message }`. An object as `body` is sent as JSON; with PATCH as a merge patch, an array as a
    * JSON patch.
    */
   call<T = ApiAnswer>(
@@ -112,6 +113,7 @@ export async function openTestApiServer(options: TestApiServerOptions = {}): Pro
   checkKitOptions(options, ['clock', 'kinds', 'random', 'requestsMax', 'storage', 'store'], ACTION);
   const { kinds = testKinds, clock = systemClock, random = systemRandom, requestsMax = REQUESTS_MAX } = options;
   checkInteger('requestsMax', requestsMax, ACTION, 0);
+  if (typeof random !== 'function') throw new TypeError(`Cannot ${ACTION}: random is ${shown(random)}, not a function`);
   const registry = new KindRegistry();
   for (const kind of kinds) registry.add(kind);
   const store = options.store ?? (await openStore<ApiObject>({ clock, random }));
@@ -178,7 +180,9 @@ class Server implements TestApiServer {
     const type = method === 'PATCH' ? patch : 'application/json';
     const sent = body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': type } };
     const response = await this.fetch(path, { method, ...sent });
-    return { status: response.status, body: (await response.json()) as T };
+    const text = await response.text();
+    const isJson = response.headers.get('content-type') === 'application/json';
+    return { status: response.status, body: (isJson ? JSON.parse(text) : { message: text }) as T };
   }
 
   register(kind: ApiKind): ServedKind {

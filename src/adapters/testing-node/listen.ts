@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { checkMembers } from '../../store/checks.ts';
+import { checkInteger } from '../../types/check-integer.ts';
 import { raceAborted } from '../../types/until-aborted.ts';
 
 /** What answers: a test API server, or anything else with a `fetch` of its own. */
@@ -34,6 +36,9 @@ export interface Listener {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+const ACTION = 'listen';
+const NAMES: ReadonlySet<string> = new Set<keyof ListenOptions>(['host', 'port', 'tls']);
+
 /**
  * Opens a socket in front of a server, for what does not take a `fetch`: `kubectl`, `@kubernetes/client-node`. A `fetch` that
  * rejects is a connection that breaks, with a reset where the platform can send one.
@@ -51,10 +56,13 @@ export interface Listener {
  * await server.close();
  * ```
  *
- * @throws as a rejection: the platform's error if the address cannot be had
+ * @throws as a rejection: TypeError for an unknown option, RangeError for a port that is none, the platform's error if the address
+ * cannot be had
  */
 export async function listen(handler: FetchHandler, options: ListenOptions = {}): Promise<Listener> {
+  checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
   const { host = '127.0.0.1', port = 0, tls } = options;
+  checkInteger('port', port, ACTION, 0, 65_535);
   const listener = new NodeListener(handler, tls);
   await listener.open(host, port);
   return listener;

@@ -127,6 +127,12 @@ describe('a listener of Node', () => {
     });
   });
 
+  it('refuses options that it does not know', async () => {
+    const nobody: FetchHandler = { fetch: async () => new Response() };
+    await expect(listen(nobody, { hostname: 'x' } as never)).rejects.toThrow('hostname');
+    await expect(listen(nobody, { port: 65_536 })).rejects.toThrow(RangeError);
+  });
+
   it('says how kubectl finds it', async () => {
     await withListener(async ({ url, kubeconfig }) => {
       expect(JSON.parse(kubeconfig)).toMatchObject({

@@ -541,6 +541,23 @@ const writes: readonly Row[] = [
   { title: 'a path that is no text', path: '/api/v1/%ff', status: 400, answer: { reason: 'BadRequest' } },
 ];
 
+describe('a namespace', () => {
+  it('is an object of the cluster, with a status, and objects in it', async () => {
+    await withServer(async ({ server }) => {
+      const made = await server.call('POST', '/api/v1/namespaces', { metadata: { name: 'ns1' } });
+      expect([made.status, made.body.metadata.namespace]).toEqual([201, undefined]);
+      const status = await server.call('PATCH', '/api/v1/namespaces/ns1/status', { status: { phase: 'Active' } });
+      expect(status.body).toMatchObject({ kind: 'Namespace', status: { phase: 'Active' } });
+      await createAll(server, PODS, ['status']);
+      expect((await server.call('GET', `${PODS}/status`)).body.kind).toBe('Pod');
+      expect((await server.call('GET', '/api/v1/namespaces')).body.items).toHaveLength(1);
+      expect((await server.call('DELETE', '/api/v1/namespaces/ns1')).body.status).toBe('Success');
+      // Nobody empties it.
+      expect((await server.call('GET', PODS)).body.items).toHaveLength(1);
+    });
+  });
+});
+
 describe('a request and its answer', () => {
   it.each([...reads, ...writes])('$title', async ({ method = 'GET', path, body, headers, status, answer }) => {
     await withServer(async ({ server }) => {

@@ -311,6 +311,14 @@ describe('a test API server', () => {
   it('refuses options that it does not know', async () => {
     await expect(withServer(async () => {}, { kind: [] } as never)).rejects.toThrow('kind');
     await expect(withServer(async () => {}, { requestsMax: -1 })).rejects.toThrow(RangeError);
+    await expect(withServer(async () => {}, { random: 1 as never })).rejects.toThrow('random is 1');
+    await expect(withServer(async () => {}, { storage: { pinMs: 0 } })).rejects.toThrow(RangeError);
+  });
+
+  it('reads an answer that is a text, too', async () => {
+    await withServer(async ({ server }) => {
+      expect(await server.call('GET', '/none')).toEqual({ status: 404, body: { message: '404 page not found\n' } });
+    });
   });
 
   it('takes a URL, a Request and a relative path', async () => {
