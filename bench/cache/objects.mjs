@@ -30,11 +30,17 @@ export function pod(index, version) {
   );
 }
 
-/** A tree: each owns ten. @param {number} index */
-export function treePod(index) {
+/** A tree in one namespace: each owns ten. @param {number} index @param {number} [version] @returns {Pod} */
+export function treePod(index, version = 1) {
   const parent = Math.floor((index - 1) / 10);
   const owners = index === 0 ? {} : { ownerReferences: [ownerReference(`uid-${parent}`, `pod-${parent}`)] };
-  const metadata = { name: `pod-${index}`, namespace: 'one', uid: `uid-${index}`, resourceVersion: '1', ...owners };
+  const metadata = {
+    name: `pod-${index}`,
+    namespace: 'one',
+    uid: `uid-${index}`,
+    resourceVersion: String(version),
+    ...owners,
+  };
   return JSON.parse(JSON.stringify({ metadata, spec: { nodeName: 'node' } }));
 }
 

@@ -59,7 +59,7 @@ export function resolveStoreOptions<T, I>(
     latencyMs = 1,
     pendingMax = 1000,
     coalesce = true,
-    sliceMs = 4,
+    sliceMs = 2,
     retainedMax = 100_000,
     logger,
   } = options;

@@ -31,7 +31,7 @@ export interface ResourceStoreOptions<T = unknown, I = undefined> {
   readonly pendingMax?: number;
   /** Whether a state takes the place of one of the same object that waits. @default true */
   readonly coalesce?: boolean;
-  /** How long one turn of the event loop may apply, and how long it may call handlers, in ms, from 1. @default 4 */
+  /** How long one turn of the event loop may apply, and how long it may call handlers, in ms, from 1. @default 2 */
   readonly sliceMs?: number;
   /** Replaced states that are kept for snapshots and walks; for more the oldest snapshot is given up. From 1. @default 100000 */
   readonly retainedMax?: number;
@@ -46,7 +46,7 @@ export interface ResourceSelector extends Partial<GroupKind> {
 }
 
 export interface WalkOptions {
-  /** How long a slice takes before the event loop goes round, in ms, from 1. @default 4 */
+  /** How long a slice takes before the event loop goes round, in ms, from 1. @default 2 */
   readonly sliceMs?: number;
   readonly signal?: AbortSignal;
 }
