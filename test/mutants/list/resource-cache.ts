@@ -202,7 +202,7 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
       find: 'return metadata.uid === known.uid && metadata.name === own.name && metadata.namespace === own.namespace;',
       replace: 'return own !== undefined;',
       why: 'IN2: what stood behind an item last time is a guess, to be checked',
-      tests: ['test/unit/kubernetes/informer-core', 'test/property/informer', PROPERTY],
+      tests: ['test/unit/kubernetes/informer-relist'],
     },
     {
       id: 'informer-relist-finds-what-has-gone',
@@ -210,7 +210,7 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
       find: 'if (known.listedIn === this.#listing) this.#listed--;',
       replace: '',
       why: 'IN2: what has gone during a list does not count as listed',
-      tests: ['test/unit/kubernetes/informer-core', 'test/property/informer', PROPERTY],
+      tests: ['test/unit/kubernetes/informer-relist'],
     },
   ] as readonly Fault[]
 ).map((fault) => ({ tests: [UNIT, PROPERTY], ...fault }));
