@@ -40,7 +40,7 @@ export default defineConfig({
           env,
           allowOnly,
           setupFiles,
-          testTimeout: 600_000,
+          testTimeout: 1_800_000,
           hookTimeout: 120_000,
         },
       },

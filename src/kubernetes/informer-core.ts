@@ -2,6 +2,7 @@ import { checkChoice } from '../store/checks.ts';
 import type { Clock } from '../types/clock.ts';
 import { shown } from '../types/shown.ts';
 import type { DeletedReason, IgnoredReason, InformerDelta } from './informer-delta.ts';
+import { GONE, isUnchanged, type Known } from './known-object.ts';
 import { identify, isMalformed, type MalformedObject, type ObjectIdentity } from './object-identity.ts';
 import type { CompareVersions } from './resource-version.ts';
 import { Tombstones } from './tombstones.ts';
@@ -45,16 +46,6 @@ export interface InformerList<T> {
    * could have been any: `isComplete` is `false` then. Throws TypeError as `add` does.
    */
   end(resourceVersion: string): AppliedPage<T> & { readonly isComplete: boolean };
-}
-
-/** One object that is there. */
-interface Known<T> {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly object: T;
-  /** The newest list that has it, and the list during which its newest event came; 0 for none. */
-  listedIn: number;
-  readonly changedIn: number;
 }
 
 /** An item that is only believed of a list that is newer than what is known, as it was read when it came. */
@@ -105,6 +96,10 @@ export class InformerCore<T = unknown> {
   /** Lists begun; the newest one, while it is under way. */
   #generation = 0;
   #listing = 0;
+  /** How many objects that are there the list that is under way has had. */
+  #listed = 0;
+  /** The last one of them, behind which its neighbour is expected. */
+  #last: Known<T> | undefined;
   #isSynced = false;
 
   /** Of options that were checked; `createInformerCore` is for everybody else. */
@@ -191,6 +186,8 @@ export class InformerCore<T = unknown> {
     this.#generation++;
     const generation = this.#generation;
     this.#listing = generation;
+    this.#listed = 0;
+    this.#last = undefined;
     let isReadable = true;
     const doubtful: Doubtful<T>[] = [];
     const check = () => {
@@ -230,6 +227,13 @@ export class InformerCore<T = unknown> {
     const deltas: InformerDelta<T>[] = [];
     const malformed: MalformedObject[] = [];
     for (const object of items) {
+      const next = this.#last?.next;
+      // Lists come in the same order each time, so most of a relist is found without a look at the table.
+      if (next !== undefined && isUnchanged(next, object)) {
+        this.#counts.ignored['same-version']++;
+        this.#markKnown(next);
+        continue;
+      }
       const identity = identify(object);
       if (isMalformed(identity)) {
         this.#counts.malformed++;
@@ -265,12 +269,22 @@ export class InformerCore<T = unknown> {
 
   #markListed(key: string): void {
     const known = this.#known.get(key);
-    if (known !== undefined) known.listedIn = this.#listing;
+    if (known === undefined) return;
+    if (this.#last !== undefined && this.#last !== known) this.#last.next = known;
+    this.#markKnown(known);
+  }
+
+  #markKnown(known: Known<T>): void {
+    if (known.listedIn !== this.#listing) this.#listed++;
+    known.listedIn = this.#listing;
+    this.#last = known;
   }
 
   /** An event may have made something while the list was under way: what is newer than the list stays. */
   #removeUnlisted(generation: number, resourceVersion: string): readonly InformerDelta<T>[] {
     const deltas: InformerDelta<T>[] = [];
+    // It has all of them.
+    if (this.#listed === this.#known.size) return deltas;
     for (const [key, known] of this.#known) {
       if (known.listedIn === generation) continue;
       const order = this.#compare(known.resourceVersion, resourceVersion);
@@ -301,16 +315,18 @@ export class InformerCore<T = unknown> {
     // Its name is taken: whatever the selector, that life is over (IN9).
     if (known !== undefined && isNewLife)
       deltas.push(this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion }));
-    this.#known.set(key, {
-      uid,
-      resourceVersion,
-      object,
-      listedIn: known?.listedIn ?? 0,
-      changedIn: from === 'event' ? this.#listing : 0,
-    });
+    const changedIn = from === 'event' ? this.#listing : 0;
     this.#tombstones.delete(uid);
-    if (known === undefined || isNewLife) deltas.push({ type: 'added', key, object });
-    else deltas.push({ type: 'updated', key, object, old: known.object });
+    if (known === undefined || isNewLife) {
+      const listedIn = 0;
+      this.#known.set(key, { key, uid, resourceVersion, object, listedIn, changedIn, next: undefined });
+      deltas.push({ type: 'added', key, object });
+    } else {
+      deltas.push({ type: 'updated', key: known.key, object, old: known.object });
+      known.resourceVersion = resourceVersion;
+      known.object = object;
+      known.changedIn = changedIn;
+    }
     return deltas;
   }
 
@@ -344,11 +360,16 @@ export class InformerCore<T = unknown> {
     return [this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion })];
   }
 
-  #delete(key: string, { uid, object: old }: Known<T>, end: End<T>): InformerDelta<T> {
+  #delete(key: string, known: Known<T>, end: End<T>): InformerDelta<T> {
+    const { uid, object: old } = known;
     const { object, reason, goneAt } = end;
     // First: a clock or a compare that throws leaves the object where it is.
     this.#bury(uid, goneAt, reason === 'deleted');
     this.#known.delete(key);
+    if (known.listedIn === this.#listing) this.#listed--;
+    // Nobody may find it by a guess, nor what is behind it.
+    known.listedIn = GONE;
+    known.next = undefined;
     return { type: 'deleted', key, object, old, reason };
   }
 

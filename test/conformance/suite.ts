@@ -34,6 +34,7 @@ import './cases/spec-range.ts';
 import './cases/spec-revisions.ts';
 import './cases/spec-txn.ts';
 import './cases/spec-watch.ts';
+import './cases/resource-cache.ts';
 import './cases/sqlite.ts';
 import './cases/storage.ts';
 import './cases/store-compaction.ts';

@@ -1,5 +1,4 @@
 import type { KubernetesFetch } from '../../src/kubernetes/fetch-transport.ts';
-import { resourcePath } from '../../src/kubernetes/resource-path.ts';
 
 /**
  * An API server of one kind whose every answer the test gives, over a `fetch` in memory: for the cases in which the order of single lines and
@@ -212,7 +211,6 @@ export class ScriptedApi {
 }
 
 export const PODS = { version: 'v1', resource: 'pods', namespace: 'ns' } as const;
-export const PODS_PATH: string = resourcePath(PODS);
 
 export interface Pod {
   readonly apiVersion?: string;

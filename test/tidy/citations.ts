@@ -24,10 +24,10 @@ const ROWS = 'docs/spec/handlers.md';
 const TITLED = new Set(['it', 'test', 'describe', 'both']);
 
 /**
- * R, F, U and two-digit C are the store's; M and B the list manager's; E the essence's; IN an informer's; D decisions; A and I, with a prime, handlers'; L locks';
+ * R, F, U and two-digit C are the store's; M and B the list manager's; E the essence's; IN an informer's; RC and RH a resource cache's; D decisions; A and I, with a prime, handlers'; L locks';
  * K, with two digits, of the storage; WL, CT, G, X, W, Q, T and S the writer lease's.
  */
-const LETTERS = "(?:[RFUMBE]\\d+|D\\d\\d?|[CK]\\d\\d|[AI]\\d+'[a-f]?|(?:WL|CT|IN)\\d\\d?|[GLQSTWX]\\d\\d?)";
+const LETTERS = "(?:[RFUMBE]\\d+|D\\d\\d?|[CK]\\d\\d|[AI]\\d+'[a-f]?|(?:WL|CT|IN|RC|RH)\\d\\d?|[GLQSTWX]\\d\\d?)";
 const RANGE = new RegExp(`(?<![\\w.+/-])(?:store:)?(${LETTERS})(?:(?:-| to )(${LETTERS}))?(?![\\w+/])`, 'g');
 const ROW = /\brows? (\d+)\b/g;
 

@@ -7,7 +7,15 @@ import { imports, violation } from './syntax.ts';
  */
 const BELOW_BACKENDS = ['types', 'system', 'core', 'queue', 'store', 'watch', 'lease'] as const;
 const BELOW_SERVER = [...BELOW_BACKENDS, 'cache', 'lock'] as const;
-const BELOW_TOP = [...BELOW_SERVER, 'storage', 'kubernetes', 'backends', 'handlers', 'server'] as const;
+const BELOW_TOP = [
+  ...BELOW_SERVER,
+  'storage',
+  'kubernetes',
+  'resource-cache',
+  'backends',
+  'handlers',
+  'server',
+] as const;
 
 export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   types: [],
@@ -22,6 +30,7 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
   lock: BELOW_BACKENDS,
   storage: BELOW_BACKENDS,
   kubernetes: BELOW_BACKENDS,
+  'resource-cache': [...BELOW_BACKENDS, 'kubernetes'],
   handlers: BELOW_SERVER,
   server: [...BELOW_SERVER, 'storage', 'handlers'],
   'open-store.ts': BELOW_TOP,

@@ -42,6 +42,45 @@ export type {
   WatchRequest,
   WatchStream,
 } from '../../kubernetes/transport.ts';
+export {
+  type ApiResource,
+  type Discover,
+  type DiscoveredResources,
+  discoverWith,
+  type ReadPath,
+} from '../../resource-cache/api-resource.ts';
+export { createResourceCache, type ResourceCacheOptions } from '../../resource-cache/create-resource-cache.ts';
+export { createResourceStore } from '../../resource-cache/create-resource-store.ts';
+export type { ResourceEvent, ResourceEventHandler } from '../../resource-cache/event-subscription.ts';
+export type { HierarchyPlace, HierarchyResult, OwnerCycle, VisitResource } from '../../resource-cache/hierarchy.ts';
+export {
+  type InferParents,
+  type InferredParents,
+  inferKubernetesParents,
+  type NamedParent,
+} from '../../resource-cache/inferred-parents.ts';
+export type { KindStatus } from '../../resource-cache/kind-sync.ts';
+export type { DiscoveryStatus } from '../../resource-cache/discovery-loop.ts';
+export type { NamespaceView } from '../../resource-cache/namespace-view.ts';
+export type { ResourceCache, ResourceCacheStatus } from '../../resource-cache/resource-cache.ts';
+export type { OwnerReference, Populate, Populated, Resource } from '../../resource-cache/resource.ts';
+export type { ReplaceOptions, ReplaceResult, ResourceFeed } from '../../resource-cache/resource-feed.ts';
+export { type GroupKind, type ResourceKey, resourceKeyText } from '../../resource-cache/resource-key.ts';
+export type {
+  ManagedObjects,
+  ResourceSelector,
+  ResourceStore,
+  ResourceStoreOptions,
+  ResourceStoreStats,
+  WalkOptions,
+} from '../../resource-cache/resource-store.ts';
+export type { IndexFunction } from '../../resource-cache/resource-tables.ts';
+export type {
+  HandlerOptions,
+  HandlerStats,
+  ResourceUpdate,
+  ResourceUpdateHandler,
+} from '../../resource-cache/subscription.ts';
 export { createStorage } from '../../storage/create-storage.ts';
 export {
   BadRequestError,

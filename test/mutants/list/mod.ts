@@ -5,6 +5,7 @@ import { HANDLER_FAULTS } from './handlers.ts';
 import { INFORMER_LOOP_FAULTS } from './informer-loop.ts';
 import { KUBERNETES_FAULTS } from './kubernetes.ts';
 import { LEASE_FAULTS } from './lease.ts';
+import { RESOURCE_CACHE_FAULTS } from './resource-cache.ts';
 import { SERVER_FAULTS } from './server.ts';
 import { SQLITE_FAULTS } from './sqlite.ts';
 import { STORAGE_FAULTS } from './storage.ts';
@@ -26,4 +27,5 @@ export const FAULTS: readonly Fault[] = [
   ...STORAGE_FAULTS,
   ...KUBERNETES_FAULTS,
   ...INFORMER_LOOP_FAULTS,
+  ...RESOURCE_CACHE_FAULTS,
 ];

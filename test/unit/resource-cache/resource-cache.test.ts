@@ -1,0 +1,352 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { createFetchTransport } from '../../../src/kubernetes/create-fetch-transport.ts';
+import type { KubernetesTransport, ListPage } from '../../../src/kubernetes/transport.ts';
+import { type ApiResource, type DiscoveredResources, discoverWith } from '../../../src/resource-cache/api-resource.ts';
+import { createResourceCache, type ResourceCacheOptions } from '../../../src/resource-cache/create-resource-cache.ts';
+import { limitLists } from '../../../src/resource-cache/limit-lists.ts';
+import type { ResourceCache } from '../../../src/resource-cache/resource-cache.ts';
+import { createSeededRandom } from '../../../src/system/seeded-random.ts';
+import { openTestApiServer, type TestApiServer } from '../../../src/testing/test-api-server.ts';
+import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
+import { ClosedError } from '../../../src/types/errors.ts';
+import { POD } from './things.ts';
+
+const BASE = 'http://kubernetes.test';
+const CONFIG = { group: '', kind: 'ConfigMap' };
+const SETS = { group: 'apps', kind: 'ReplicaSet' };
+
+let open: { server: TestApiServer; cache: ResourceCache }[] = [];
+
+afterEach(async () => {
+  for (const { server, cache } of open) await Promise.all([cache.close(), server.close()]);
+  open = [];
+});
+
+/** A cache in front of a server in this process, both in virtual time. */
+async function rig(options: Partial<ResourceCacheOptions> = {}) {
+  const clock = createVirtualClock();
+  const random = createSeededRandom(1);
+  const server = await openTestApiServer({ clock, random });
+  const readPath = async (path: string, init: { signal: AbortSignal }): Promise<unknown> => {
+    const response = await server.fetch(BASE + path, init);
+    if (!response.ok) throw new Error(`answered ${response.status}`);
+    return response.json();
+  };
+  const cache = createResourceCache({
+    transport: createFetchTransport({ baseUrl: BASE, fetch: server.fetch, clock }),
+    discover: discoverWith(readPath),
+    clock,
+    random,
+    ...options,
+  });
+  open.push({ server, cache });
+  /** Moves on until it is so; each step lets everything settle that can. */
+  const until = async (condition: () => boolean, stepMs = 5): Promise<void> => {
+    for (let step = 0; !condition(); step++) {
+      if (step > 4000) throw new Error(`Waited for ${condition}`);
+      await clock.advance(stepMs);
+    }
+  };
+  const put = (name: string, namespace = 'shop', plural = 'configmaps') =>
+    server.call('POST', `/api/v1/namespaces/${namespace}/${plural}`, { metadata: { name } });
+  const names = (groupKind = CONFIG) =>
+    cache.store
+      .list(groupKind)
+      .map(({ key }) => `${key.namespace}/${key.name}`)
+      .sort();
+  const statusOf = (kind: string) => cache.status().kinds.filter((one) => one.kind === kind);
+  const isSynced = () => cache.status().isSynced && cache.store.isSynced();
+  return { clock, server, cache, until, put, names, statusOf, isSynced };
+}
+
+describe('the resource cache', () => {
+  it('lists every kind of a cluster, follows it, and says so: RC14, RC15', async () => {
+    const { server, cache, until, put, names, isSynced } = await rig();
+    await put('before');
+    expect(cache.status()).toMatchObject({ isSynced: false, kinds: [] });
+    cache.start();
+    cache.start();
+    const synced = cache.synced();
+    await until(isSynced);
+    const { kinds, discovery } = await synced;
+    expect(kinds.every(({ phase }) => phase === 'synced')).toBe(true);
+    expect(kinds.map(({ kind }) => kind)).toContain('CustomResourceDefinition');
+    expect(discovery).toEqual({ isReady: true, error: undefined, failures: 0, failedGroups: [] });
+    expect(names()).toEqual(['shop/before']);
+    await put('later');
+    await until(() => names().length === 2);
+    await server.call('DELETE', '/api/v1/namespaces/shop/configmaps/before');
+    await until(() => names().length === 1);
+    cache.store.checkInvariants();
+    expect(cache.store.managedObjects([], () => true).isComplete).toBe(true);
+  });
+
+  it('RC15 a kind that is forbidden is told, holds up nobody, and comes when it may', async () => {
+    const { server, cache, until, put, statusOf, names, clock } = await rig();
+    await put('one');
+    const fault = server.faults.fail({ code: 403, resource: 'pods', verb: 'list', times: Number.POSITIVE_INFINITY });
+    cache.start();
+    const synced = cache.synced();
+    await until(() => statusOf('Pod')[0]?.phase === 'failed');
+    const { isSynced } = await synced;
+    expect(isSynced).toBe(false);
+    const [pods] = statusOf('Pod');
+    expect(pods).toMatchObject({ reason: 'Forbidden', isSynced: false, namespace: undefined });
+    expect(pods?.retryAtMs).toBeGreaterThan(clock.now());
+    expect(names()).toEqual(['shop/one']);
+    expect([cache.store.isSynced(CONFIG), cache.store.isSynced(POD), cache.store.isSynced()]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(cache.store.managedObjects([], () => false)).toMatchObject({ isComplete: false, unsynced: [POD] });
+    fault.remove();
+    await until(() => statusOf('Pod')[0]?.phase === 'synced');
+    expect(cache.status().isSynced).toBe(true);
+    expect(statusOf('Pod')[0]).toMatchObject({ phase: 'synced', reason: undefined, retryAtMs: undefined });
+  });
+
+  it('RC16 lists and discoveries that fail take nothing away', async () => {
+    const { server, cache, until, put, names, statusOf, isSynced, clock } = await rig({ discoveryMs: 1000 });
+    await put('one');
+    cache.start();
+    await until(isSynced);
+    const all = { times: Number.POSITIVE_INFINITY };
+    server.faults.expireWatches({ resource: 'configmaps' });
+    server.faults.fail({ code: 500, resource: 'configmaps', verb: ['list', 'watch'], ...all });
+    await until(() => statusOf('ConfigMap')[0]?.phase === 'failed');
+    expect([names(), statusOf('ConfigMap')[0]?.isSynced]).toEqual([['shop/one'], true]);
+    server.faults.fail({ code: 500, ...all });
+    await clock.advance(2000);
+    await until(() => cache.status().discovery.failures > 1);
+    expect(cache.status()).toMatchObject({ isSynced: true, discovery: { isReady: true } });
+    expect(names()).toEqual(['shop/one']);
+    server.faults.heal();
+    await server.call('DELETE', '/api/v1/namespaces/shop/configmaps/one');
+    await until(() => names().length === 0 && cache.status().discovery.failures === 0);
+  });
+
+  it('RC17 kinds come and go with their definitions; one whose group cannot be asked stays', async () => {
+    const { server, cache, until, isSynced, statusOf } = await rig({ discoveryDelayMs: 10 });
+    cache.start();
+    await until(isSynced);
+    const widget = { group: 'example.com', kind: 'Widget' };
+    const ends: string[] = [];
+    cache.store.onResourceUpdated(({ key, new: now }) => {
+      if (now === undefined) ends.push(key.name);
+    });
+    const crd = {
+      metadata: { name: 'widgets.example.com' },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    };
+    const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const { status } = await server.call('POST', crds, crd);
+    expect(status).toBe(201);
+    await server.call('POST', '/apis/example.com/v1/namespaces/shop/widgets', { metadata: { name: 'w' } });
+    await until(() => cache.store.list(widget).length === 1);
+    expect(statusOf('Widget')[0]).toMatchObject({ phase: 'synced', version: 'v1', size: 1 });
+    // Its group is there, and does not answer: nobody knows.
+    const fault = server.faults.fail({ code: 503, times: Number.POSITIVE_INFINITY, resource: '' });
+    await server.call('PATCH', `${crds}/widgets.example.com`, { metadata: { labels: { touched: 'yes' } } });
+    await until(() => fault.hits > 0);
+    expect(cache.store.list(widget)).toHaveLength(1);
+    fault.remove();
+    await until(() => cache.status().discovery.failures === 0);
+    await server.call('DELETE', `${crds}/widgets.example.com`);
+    await until(() => statusOf('Widget').length === 0 && cache.store.list(widget).length === 0);
+    await until(() => ends.includes('w'));
+    expect(server.openWatches['widgets.example.com'] ?? 0).toBe(0);
+    cache.store.checkInvariants();
+  });
+
+  it('RC17 of a group that fails nothing is gone; another version goes on with the same objects', async () => {
+    const server = await openTestApiServer();
+    const fetched = createFetchTransport({ baseUrl: BASE, fetch: server.fetch });
+    // Another version of a kind has the same objects: here it is v1 under another name.
+    const asV1 = <R extends { readonly resource: object }>(request: R) => ({
+      ...request,
+      resource: { ...request.resource, version: 'v1' },
+    });
+    const transport = {
+      list: (request, options) => fetched.list(asV1(request) as never, options),
+      watch: (request, options) => fetched.watch(asV1(request) as never, options),
+    } satisfies KubernetesTransport;
+    const pods: ApiResource = { group: '', version: 'v1', kind: 'Pod', resource: 'pods', isNamespaced: true };
+    const sets: ApiResource = { ...SETS, version: 'v1', resource: 'replicasets', isNamespaced: true };
+    let found: DiscoveredResources = { resources: [pods, sets] };
+    const { cache, until, isSynced, statusOf } = await rig({
+      discover: async () => found,
+      discoveryMs: 1000,
+      transport,
+    });
+    const call = (method: string, name: string, body?: object) =>
+      server.call(method, `/api/v1/namespaces/shop/pods/${name}`, body);
+    for (const name of ['one', 'two']) await call('POST', '', { metadata: { name } });
+    cache.start();
+    await until(isSynced);
+    const calls: string[] = [];
+    cache.store.onResourceUpdated(({ key, new: now }) => {
+      calls.push(`${key.name} ${now === undefined ? 'gone' : 'there'}`);
+    });
+    found = { resources: [pods], failedGroups: [{ group: 'apps', error: new Error('down') }] };
+    await until(() => cache.status().discovery.failedGroups.length === 1);
+    expect([statusOf('ReplicaSet').length, cache.status().isSynced]).toEqual([1, false]);
+    // One goes while the watch hears nothing; the list of the next version does not have it.
+    server.faults.stallWatches({ resource: 'pods' });
+    await call('DELETE', 'one');
+    found = { resources: [{ ...pods, version: 'v2' }, sets] };
+    await until(() => statusOf('Pod')[0]?.version === 'v2' && calls.length > 0);
+    expect(calls).toEqual(['one gone']);
+    found = { resources: [sets] };
+    await until(() => cache.store.list(POD).length === 0 && calls.length > 1);
+    expect(calls).toEqual(['one gone', 'two gone']);
+    cache.store.checkInvariants();
+    await cache.close();
+    await server.close();
+  });
+
+  it('in namespaces, each kind has a watch in each, and one namespace that fails holds up no other', async () => {
+    const { server, cache, until, put, names, statusOf } = await rig({ namespaces: ['shop', 'bank'] });
+    for (const namespace of ['shop', 'bank', 'other']) await put('one', namespace);
+    server.faults.fail({ code: 403, resource: 'configmaps', namespace: 'bank', times: 1 });
+    cache.start();
+    await until(() => statusOf('ConfigMap').some(({ phase }) => phase === 'failed'));
+    await until(() => names().length === 1);
+    expect(names()).toEqual(['shop/one']);
+    expect(statusOf('ConfigMap').map(({ namespace, isSynced }) => [namespace, isSynced])).toEqual([
+      ['shop', true],
+      ['bank', false],
+    ]);
+    expect(cache.store.isSynced(CONFIG)).toBe(false);
+    await until(() => cache.store.isSynced(CONFIG));
+    expect(names()).toEqual(['bank/one', 'shop/one']);
+    expect(statusOf('Node')).toMatchObject([{ namespace: undefined, phase: 'synced' }]);
+    expect(server.openWatches.configmaps).toBe(2);
+  });
+
+  it('RC18 so many lists are under way at a time, the others wait in their order, until their signal ends that', async () => {
+    const ends: (() => void)[] = [];
+    const page: ListPage = { resourceVersion: '1', items: [] };
+    const transport: KubernetesTransport = {
+      list: () => new Promise((resolve) => void ends.push(() => resolve(page))),
+      watch: () => Promise.reject(new Error('not here')),
+    };
+    const limited = limitLists(transport, 2);
+    const resource = { version: 'v1', resource: 'pods' };
+    const stop = new AbortController();
+    const signals = [new AbortController(), new AbortController(), stop, new AbortController()];
+    const lists = signals.map(({ signal }) => limited.list({ resource }, { signal }));
+    const settled = () => new Promise((resolve) => void setImmediate(resolve));
+    await settled();
+    expect(ends).toHaveLength(2);
+    stop.abort(new Error('enough'));
+    await expect(lists[2]).rejects.toThrow('enough');
+    ends[0]?.();
+    await lists[0];
+    await settled();
+    expect(ends).toHaveLength(3);
+    ends[1]?.();
+    ends[2]?.();
+    await Promise.all([lists[1], lists[3]]);
+    await expect(limited.list({ resource }, { signal: stop.signal })).rejects.toThrow('enough');
+    // All places are free again.
+    void limited.list({ resource }, { signal: new AbortController().signal });
+    void limited.list({ resource }, { signal: new AbortController().signal });
+    await settled();
+    expect(ends).toHaveLength(5);
+    await expect(limited.watch({ resource }, { signal: stop.signal })).rejects.toThrow('not here');
+  });
+
+  it('RC19 after close nothing is left: no call, watch, request or timer', async () => {
+    const { server, cache, until, put, isSynced, clock } = await rig();
+    cache.start();
+    await until(isSynced);
+    const calls: unknown[] = [];
+    cache.store.onResourceUpdated((update) => void calls.push(update));
+    await cache.close();
+    await cache.close();
+    await server.close();
+    expect([Object.values(server.openWatches).reduce((sum, count) => sum + count, 0), clock.pending]).toEqual([0, 0]);
+    expect((await put('late')).status).toBe(503);
+    await clock.advance(10_000);
+    expect(calls).toEqual([]);
+    expect(() => cache.start()).toThrow(ClosedError);
+    await expect(cache.synced()).rejects.toThrow(ClosedError);
+    const { cache: other } = await rig();
+    const waiting = expect(other.synced()).rejects.toThrow(ClosedError);
+    await other.close();
+    await waiting;
+    const { cache: third } = await rig();
+    const stop = new AbortController();
+    const stopped = expect(third.synced({ signal: stop.signal })).rejects.toThrow('enough');
+    stop.abort(new Error('enough'));
+    await stopped;
+  });
+
+  it('wrong options are refused, by name', () => {
+    const transport = { list: () => {}, watch: () => {} } as never;
+    const discover = async () => ({ resources: [] });
+    const wrong: object[] = [
+      {},
+      { transport, discover: 1 },
+      { transport: {}, discover },
+      { transport, discover, includes: 1 },
+      { transport, discover, namespaces: 'shop' },
+      { transport, discover, namespaces: [''] },
+      { transport, discover, namespaces: ['a', 'a'] },
+      { transport, discover, listConcurrency: 0 },
+      { transport, discover, discoveryMs: 1 },
+      { transport, discover, discoveryDelayMs: -1 },
+      { transport, discover, informer: { page: 1 } },
+      { transport, discover, kinds: [] },
+      { transport, discover, latencyMs: -1 },
+    ];
+    for (const options of wrong)
+      expect(() => createResourceCache(options as never)).toThrow(/^Cannot create a resource cache: /);
+  });
+
+  it('discovers what can be listed and watched, and no answer is no answer', async () => {
+    const signal = new AbortController().signal;
+    const verbs = ['list', 'watch', 'get'];
+    const answers: Record<string, unknown> = {
+      '/api/v1': {
+        resources: [
+          { name: 'pods', kind: 'Pod', namespaced: true, verbs },
+          { name: 'pods/status', kind: 'Pod', namespaced: true, verbs },
+          { name: 'bindings', kind: 'Binding', namespaced: true, verbs: ['create'] },
+          { name: 'nodes', kind: 'Node', namespaced: false, verbs },
+          null,
+        ],
+      },
+      '/apis': {
+        groups: [
+          { name: 'apps', preferredVersion: { version: 'v1' } },
+          { name: 'down', preferredVersion: { version: 'v1' } },
+          { name: 'odd', preferredVersion: { version: 'v1' } },
+          {},
+        ],
+      },
+      '/apis/apps/v1': { resources: [{ name: 'deployments', kind: 'Deployment', namespaced: true, verbs }] },
+      '/apis/odd/v1': {},
+    };
+    const discover = discoverWith(async (path) => {
+      if (answers[path] === undefined) throw new Error(`no ${path}`);
+      return answers[path];
+    });
+    const { resources, failedGroups } = await discover({ signal });
+    expect(
+      resources.map(({ group, version, resource, isNamespaced }) => [group, version, resource, isNamespaced]),
+    ).toEqual([
+      ['', 'v1', 'pods', true],
+      ['', 'v1', 'nodes', false],
+      ['apps', 'v1', 'deployments', true],
+    ]);
+    expect(failedGroups?.map(({ group }) => group)).toEqual(['down', 'odd']);
+    await expect(discoverWith(async () => ({}))({ signal })).rejects.toThrow(/^Cannot discover kinds/);
+  });
+});
