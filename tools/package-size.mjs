@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
  */
 const ENTRIES = [
   { name: 'createKeyedLock', source: "export { createKeyedLock } from 'plimsoll'", kBMax: 10 },
-  { name: 'createEssenceHasher', source: "export { createEssenceHasher } from 'plimsoll'", kBMax: 39 },
+  { name: 'createEssenceHasher', source: "export { createEssenceHasher } from 'plimsoll'", kBMax: 40 },
   { name: 'openStore', source: "export { openStore } from 'plimsoll'", kBMax: 85 },
   { name: 'createController', source: "export { createController } from 'plimsoll'", kBMax: 85 },
   { name: 'everything', source: "export * from 'plimsoll'", kBMax: 160 },
