@@ -14,6 +14,7 @@ it('a stream that breaks off all the time comes to its own end: nothing is missi
   const random = createSeededRandom(testSeed());
   const lines = readStream(random);
   const truth = foldOf(lines, lines.length);
+  const met = new Map<string, number>();
   for (let run = 0; run < RUNS; run++) {
     const hint = `${reproduce('test/property/informer-stream')}, run ${run}`;
     const clock = createVirtualClock();
@@ -52,8 +53,10 @@ it('a stream that breaks off all the time comes to its own end: nothing is missi
     expect(wrong, hint).toEqual([]);
     expect(new Map(informer.entries().map(([, object]) => [object.metadata.uid, object])), hint).toEqual(truth);
     expect(known, hint).toEqual(truth);
-    for (const [what, count] of Object.entries(server.met)) expect([what, count > 0], hint).toEqual([what, true]);
+    for (const [what, count] of Object.entries(server.met)) met.set(what, (met.get(what) ?? 0) + count);
     await informer.stop();
     expect(clock.pending, hint).toBe(0);
   }
+  expect(met.size).toBeGreaterThan(0);
+  for (const [what, count] of met) expect([what, count > 0]).toEqual([what, true]);
 });
