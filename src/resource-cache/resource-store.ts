@@ -1,6 +1,7 @@
 import type { CompareVersions } from '../kubernetes/resource-version.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
+import { requiredPredicate } from '../types/predicate.ts';
 import { ApplyLoop, type ApplyStats } from './apply-loop.ts';
 import { checkHandlerOptions, checkKey, checkSelector, checkWalk } from './checks.ts';
 import type { ResourceEventHandler } from './event-subscription.ts';
@@ -191,10 +192,16 @@ export class ResourceStore<T = unknown, I = undefined> {
     return joined(bucketsOf(this.#tables, namespace, groupKind), (bucket) => bucket.list());
   }
 
-  /** Those of a selector that `predicate` says `true` to; what it throws ends the search. */
+  /**
+   * Those of a selector that `predicate` says `true` to; what it throws ends the search.
+   *
+   * @throws TypeError for a predicate that is no function, or that answers with a promise
+   */
   find(selector: ResourceSelector, predicate: (resource: Resource<T, I>) => boolean): readonly Resource<T, I>[] {
-    const { namespace, groupKind } = checkSelector(selector, 'find resources');
-    return bucketsOf(this.#tables, namespace, groupKind).flatMap((bucket) => bucket.list().filter(predicate));
+    const action = 'find resources';
+    const { namespace, groupKind } = checkSelector(selector, action);
+    const isFound = requiredPredicate<Resource<T, I>>(predicate, action);
+    return bucketsOf(this.#tables, namespace, groupKind).flatMap((bucket) => bucket.list().filter(isFound));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { checkFlag, checkOptions } from '../store/checks.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import { CompactedError, FutureRevisionError, IdentityChangedError } from '../types/errors.ts';
+import { predicateOf } from '../types/predicate.ts';
 import type { Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import type { BackendRows } from './backend-rows.ts';
@@ -11,7 +12,6 @@ import { type Freshness, readable } from './freshness.ts';
 import { type KeyInterval, type StorageKeys, successor } from './keys.ts';
 import { objectOf } from './objects.ts';
 import type { PagePins } from './page-pins.ts';
-import { predicateOf } from './predicate.ts';
 import { type WantedState, wantedState } from './resource-version.ts';
 import type { GetOptions, KubernetesObject, ListOptions, ObjectList } from './types.ts';
 

@@ -2,6 +2,7 @@ import { checkFlag, checkOptions } from '../store/checks.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import type { Clock } from '../types/clock.ts';
 import { ClosedError } from '../types/errors.ts';
+import { predicateOf } from '../types/predicate.ts';
 import type { KeyRange, Revision } from '../types/revision.ts';
 import type { Store } from '../types/store.ts';
 import type { WatchOptions } from '../types/watch.ts';
@@ -9,7 +10,6 @@ import { BadRequestError, TooManyRequestsError } from './errors.ts';
 import type { Freshness } from './freshness.ts';
 import type { StorageKeys } from './keys.ts';
 import { ObjectWatch } from './object-watch.ts';
-import { predicateOf } from './predicate.ts';
 import { checkMatch, parseResourceVersion, type WantedState } from './resource-version.ts';
 import type { KubernetesObject, StorageWatch, StorageWatchOptions } from './types.ts';
 

@@ -3,7 +3,7 @@ export const KEPT_ROWS_MAX: number = 2 ** 17;
 const CAPACITY_MIN = 2 ** 10;
 
 /**
- * Rows that were read before, by the slot of their version: who lists the same keys again gets the same frozen objects, which is
+ * Rows that were read before, or told by a watch, by the slot of their version: who lists the same keys again gets the same frozen objects, which is
  * what a list costs else. A version never changes, so a row is right for as long as its slot is that version's.
  *
  * ```text
@@ -12,7 +12,7 @@ const CAPACITY_MIN = 2 ** 10;
  * ```
  *
  * One place for each slot and nothing is searched: a row that comes to a place takes it over. The table doubles when it is three
- * quarters full, up to {@link KEPT_ROWS_MAX} places, so a store of which little is read keeps little.
+ * quarters full, up to {@link KEPT_ROWS_MAX} places, so a store of which little is read or watched keeps little.
  */
 export class KeptRows<R> {
   #slots = new Int32Array(0);

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import type { InformerDelta } from '../../src/kubernetes/informer-delta.ts';
 import { isEndMark } from '../../src/kubernetes/initial-events.ts';
 import type { KubernetesTransport, WatchLine, WatchStream } from '../../src/kubernetes/transport.ts';
 import type { ApiFault } from '../../src/testing/api-faults.ts';
@@ -128,32 +127,6 @@ export class LoopWorld {
     const answer = await this.#server.call<Thing>(method, path, body);
     expect([200, 201]).toContain(answer.status);
     this.#objects.set(name, answer.body);
-  }
-}
-
-/** Follows the deltas as a consumer would, who knows nothing else. */
-export class Consumer {
-  readonly known = new Map<string, Thing>();
-  readonly #versions = new Map<string, number>();
-  readonly #ended = new Set<string>();
-
-  take(deltas: readonly InformerDelta<Thing>[]): void {
-    for (const delta of deltas) {
-      const before = this.known.get(delta.key);
-      if (delta.type === 'added') expect(before).toBeUndefined();
-      else expect(before).toBe(delta.old);
-      if (delta.type === 'deleted') {
-        this.known.delete(delta.key);
-        if (delta.reason === 'deleted') this.#ended.add(delta.old.metadata.uid);
-        continue;
-      }
-      const { uid, resourceVersion } = delta.object.metadata;
-      expect(this.#ended).not.toContain(uid);
-      if (delta.type === 'updated') expect(uid).toBe(delta.old.metadata.uid);
-      expect(Number(resourceVersion)).toBeGreaterThan(this.#versions.get(uid) ?? 0);
-      this.#versions.set(uid, Number(resourceVersion));
-      this.known.set(delta.key, delta.object);
-    }
   }
 }
 

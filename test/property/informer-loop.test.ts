@@ -5,7 +5,8 @@ import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { openTestApiServer } from '../../src/testing/test-api-server.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import { reproduce, sized, testSeed } from '../support/size.ts';
-import { Consumer, LoopWorld, losing, type Thing } from './informer-loop-world.ts';
+import { Consumer } from './informer-consumer.ts';
+import { LoopWorld, losing, type Thing } from './informer-loop-world.ts';
 
 /**
  * An informer on a test API server that changes at random and to which everything is done that networks and servers do: refusals,
@@ -36,7 +37,7 @@ describe('an informer', () => {
       const clock = createVirtualClock();
       const server = await openTestApiServer({ clock, random: createSeededRandom(program) });
       const world = new LoopWorld(server, random);
-      const consumer = new Consumer();
+      const consumer = new Consumer<Thing>();
       const plain = createFetchTransport({
         baseUrl: 'http://api.test',
         fetch: server.fetch,

@@ -5,6 +5,7 @@ import type { InformerDelta } from '../../src/kubernetes/informer-delta.ts';
 import { createSeededRandom } from '../../src/system/seeded-random.ts';
 import { createVirtualClock } from '../../src/testing/virtual-clock.ts';
 import { reproduce, sized, testSeed } from '../support/size.ts';
+import { Consumer } from './informer-consumer.ts';
 import { InformerWorld, type Thing } from './informer-world.ts';
 
 /**
@@ -18,32 +19,6 @@ import { InformerWorld, type Thing } from './informer-world.ts';
 const PROGRAMS = sized({ smoke: 300, full: 20_000 });
 const STEPS = 60;
 
-/** Follows the deltas as a consumer would, who knows nothing else. */
-class Consumer {
-  readonly known = new Map<string, Thing>();
-  readonly #versions = new Map<string, number>();
-  readonly #ended = new Set<string>();
-
-  take(deltas: readonly InformerDelta<Thing>[]): void {
-    for (const delta of deltas) {
-      const before = this.known.get(delta.key);
-      if (delta.type === 'added') expect(before).toBeUndefined();
-      else expect(before).toBe(delta.old);
-      if (delta.type === 'deleted') {
-        this.known.delete(delta.key);
-        if (delta.reason === 'deleted') this.#ended.add(delta.old.metadata.uid);
-        continue;
-      }
-      const { uid, resourceVersion } = delta.object.metadata;
-      expect(this.#ended).not.toContain(uid);
-      if (delta.type === 'updated') expect(uid).toBe(delta.old.metadata.uid);
-      expect(Number(resourceVersion)).toBeGreaterThan(this.#versions.get(uid) ?? 0);
-      this.#versions.set(uid, Number(resourceVersion));
-      this.known.set(delta.key, delta.object);
-    }
-  }
-}
-
 describe('the informer core', () => {
   it('follows a server over any connection: IN2, IN3, IN4, IN6 to IN11', () => {
     const random = createSeededRandom(testSeed());
@@ -52,7 +27,7 @@ describe('the informer core', () => {
     for (let program = 0; program < PROGRAMS; program++) {
       const world = new InformerWorld(random);
       const core = createInformerCore<Thing>({ clock: createVirtualClock(), isSelective: true });
-      const consumer = new Consumer();
+      const consumer = new Consumer<Thing>();
       /** The version up to which everything was delivered, -1 before the first list. */
       let delivered = -1;
       const list = (version: number): void => {

@@ -4,8 +4,9 @@ import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { type FetchHandler, type Listener, listen } from '../../../src/adapters/testing-node/listen.ts';
 import { openTestApiServer, type TestApiServer } from '../../../src/testing/test-api-server.ts';
+import { createCertificate } from '../../support/certificates.ts';
+import { until } from '../../support/until.ts';
 import { PODS, watch } from '../server/rig.ts';
-import { LOOPBACK_CERTIFICATE } from './loopback-certificate.ts';
 
 async function withListener(test: (listener: Listener, server: TestApiServer) => Promise<void>): Promise<void> {
   const server = await openTestApiServer();
@@ -16,11 +17,6 @@ async function withListener(test: (listener: Listener, server: TestApiServer) =>
     await listener.close();
     await server.close();
   }
-}
-
-/** Resolves when something is so, which a socket decides. */
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function get(url: string): Promise<IncomingMessage> {
@@ -145,10 +141,14 @@ describe('a listener of Node', () => {
 
   it('speaks TLS, and breaks its connections too', async () => {
     const server = await openTestApiServer();
-    const listener = await listen(server, { tls: LOOPBACK_CERTIFICATE });
+    const issuer = createCertificate({ name: 'authority' });
+    const { key, cert: own } = createCertificate({ name: 'localhost', issuer, hosts: ['127.0.0.1'] });
+    // The chain: whoever is told the certificate can trust it.
+    const cert = own + issuer.cert;
+    const listener = await listen(server, { tls: { key, cert } });
     const ask = () =>
       new Promise<IncomingMessage>((resolve, reject) => {
-        const options = { ca: LOOPBACK_CERTIFICATE.cert, agent: false } as const;
+        const options = { ca: cert, agent: false } as const;
         httpsRequest(`${listener.url}${PODS}`, options, resolve).on('error', reject).end();
       });
     expect(listener.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
@@ -158,7 +158,7 @@ describe('a listener of Node', () => {
     server.faults.reset();
     await expect(ask()).rejects.toMatchObject({ code: 'ECONNRESET' });
     const { clusters } = JSON.parse(listener.kubeconfig);
-    expect(atob(clusters[0].cluster['certificate-authority-data'])).toBe(LOOPBACK_CERTIFICATE.cert);
+    expect(atob(clusters[0].cluster['certificate-authority-data'])).toBe(cert);
     await listener.close();
     await server.close();
   });

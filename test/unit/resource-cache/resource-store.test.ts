@@ -98,6 +98,10 @@ describe('the resource store', () => {
     expect(list[0]?.resourceVersion).toBe('1');
     expect(store.list({ ...POD, namespace: 'a' })[0]?.resourceVersion).toBe('2');
     expect(store.find({ namespace: 'a' }, ({ key }) => key.name === 'x')).toHaveLength(1);
+    for (const wrong of [undefined, 'x', async () => false]) {
+      expect(() => store.find({ namespace: 'a' }, wrong as never)).toThrow(/^Cannot find resources: predicate /);
+      expect(() => store.managedObjects([], wrong as never)).toThrow(/^Cannot find resources: predicate /);
+    }
     expect(store.view('a').list(SET)[0]?.key.name).toBe('set');
     expect(() => store.view('a').get({ ...POD, namespace: 'b', name: 'y' })).toThrow(RangeError);
   });
