@@ -311,23 +311,21 @@ export class InformerCore<T = unknown> {
       // From before a list that did not have it: what came and went unseen, told late (IN10).
       if (this.#isUpTo(resourceVersion, this.#listedUpTo)) return 'unlisted';
     }
-    const deltas: InformerDelta<T>[] = [];
-    // Its name is taken: whatever the selector, that life is over (IN9).
-    if (known !== undefined && isNewLife)
-      deltas.push(this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion }));
     const changedIn = from === 'event' ? this.#listing : 0;
-    this.#tombstones.delete(uid);
-    if (known === undefined || isNewLife) {
-      const listedIn = 0;
-      this.#known.set(key, { key, uid, resourceVersion, object, listedIn, changedIn, next: undefined });
-      deltas.push({ type: 'added', key, object });
-    } else {
-      deltas.push({ type: 'updated', key: known.key, object, old: known.object });
+    if (known !== undefined && !isNewLife) {
+      this.#tombstones.delete(uid);
+      const updated = { type: 'updated', key: known.key, object, old: known.object } as const;
       known.resourceVersion = resourceVersion;
       known.object = object;
       known.changedIn = changedIn;
+      return [updated];
     }
-    return deltas;
+    // Its name is taken: whatever the selector, that life is over (IN9).
+    const end = known && this.#delete(key, known, { reason: 'deleted', goneAt: resourceVersion });
+    this.#tombstones.delete(uid);
+    this.#known.set(key, { key, uid, resourceVersion, object, listedIn: 0, changedIn, next: undefined });
+    const added = { type: 'added', key, object } as const;
+    return end === undefined ? [added] : [end, added];
   }
 
   /** Whether this is a late word about a life that has ended. One that only left the selector may come back, in a newer state. */

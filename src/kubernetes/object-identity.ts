@@ -14,6 +14,20 @@ export interface MalformedObject {
   readonly reason: string;
 }
 
+interface Named {
+  readonly metadata?: unknown;
+}
+
+interface Metadata {
+  readonly name?: unknown;
+  readonly namespace?: unknown;
+  readonly uid?: unknown;
+  readonly resourceVersion?: unknown;
+  readonly deletionTimestamp?: unknown;
+}
+
+const NO_NAME = 'metadata.name is not a string with a character in it';
+
 /** Reads the identity of anything; never throws, whatever a getter of it does. */
 export function identify(object: unknown): ObjectIdentity | MalformedObject {
   try {
@@ -23,21 +37,20 @@ export function identify(object: unknown): ObjectIdentity | MalformedObject {
   }
 }
 
+/** Each member by its name and nothing in between: this is read for every event. */
 function read(object: unknown): ObjectIdentity | MalformedObject {
-  const metadata = member(object, 'metadata');
-  const name = member(metadata, 'name');
-  if (!isText(name)) return { key: undefined, reason: 'metadata.name is not a string with a character in it' };
-  const namespace = member(metadata, 'namespace');
-  if (namespace !== undefined && typeof namespace !== 'string') {
+  const metadata = isObject(object) ? (object as Named).metadata : undefined;
+  if (!isObject(metadata)) return { key: undefined, reason: NO_NAME };
+  const { name, namespace, uid, resourceVersion, deletionTimestamp } = metadata as Metadata;
+  if (!isText(name)) return { key: undefined, reason: NO_NAME };
+  const isInNone = namespace === undefined || namespace === null || namespace === '';
+  if (!isInNone && typeof namespace !== 'string') {
     return { key: undefined, reason: 'metadata.namespace is not a string' };
   }
-  const key = namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
-  const uid = member(metadata, 'uid');
+  const key = isInNone ? name : `${namespace}/${name}`;
   if (!isText(uid)) return { key, reason: 'metadata.uid is not a string with a character in it' };
-  const resourceVersion = member(metadata, 'resourceVersion');
   if (!isText(resourceVersion))
     return { key, reason: 'metadata.resourceVersion is not a string with a character in it' };
-  const deletionTimestamp = member(metadata, 'deletionTimestamp');
   return { key, uid, resourceVersion, isDeleting: deletionTimestamp !== undefined && deletionTimestamp !== null };
 }
 
@@ -45,10 +58,8 @@ export function isMalformed(identity: ObjectIdentity | MalformedObject): identit
   return 'reason' in identity;
 }
 
-function member(object: unknown, name: string): unknown {
-  if (typeof object !== 'object' || object === null) return undefined;
-  const value: unknown = Reflect.get(object, name);
-  return value === null ? undefined : value;
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function isText(value: unknown): value is string {

@@ -58,6 +58,8 @@ export class Entry<T, I> {
   /** Among the objects of its kind. */
   readonly local: string;
   readonly bucket: EntryBucket<T, I>;
+  /** Among all entries of the store, for as long as it is remembered (`slots.ts`). */
+  readonly slot: number;
   /** Where it is in its bucket; -1 while it has no current state. */
   place = -1;
   current: Version<T, I> | undefined = undefined;
@@ -65,10 +67,11 @@ export class Entry<T, I> {
   /** The newest change that waits to be applied. */
   pending: PendingChange<T, I> | undefined = undefined;
 
-  constructor(key: ResourceKey, local: string, bucket: EntryBucket<T, I>) {
+  constructor(key: ResourceKey, { local, bucket, slot }: Pick<Entry<T, I>, 'local' | 'bucket' | 'slot'>) {
     this.key = key;
     this.local = local;
     this.bucket = bucket;
+    this.slot = slot;
   }
 
   /** The state at a commit; right for the current one, and for what a pin holds. */

@@ -34,6 +34,10 @@ export interface HierarchyResult {
 /** Told of; more would say nothing new. */
 const CYCLES_MAX = 100;
 
+/** What a walk knows of an entry. */
+const OPEN = 1;
+const DONE = 2;
+
 /** One resource whose children are being visited. */
 interface Frame<T, I> {
   readonly entry: Entry<T, I>;
@@ -46,21 +50,23 @@ interface Frame<T, I> {
  * A walk from owners to what they own, at one commit, in steps: a resource before its children, each once over all beginnings.
  *
  * ```text
- *   isDone   absent: not met     false: its children are being visited     true: done
+ *   marks, a byte for each slot    0: not met     OPEN: its children are being visited     DONE
  * ```
  *
  * A child that is being visited is an owner of its own owner: a cycle. Nothing that is read is written to (RH7): what the walk
- * knows is its own.
+ * knows is its own. What it can meet keeps its slot while the pin holds; what has come since, and has a slot above the marks or one that
+ * was free, has no state at this commit and is not entered.
  */
 export class HierarchyWalk<T, I> {
   readonly #tables: ResourceTables<T, I>;
   readonly #pin: Pin;
   readonly #visit: VisitResource<T, I>;
   readonly #starts: Iterator<ResourceKey>;
-  readonly #isDone = new Map<Entry<T, I>, boolean>();
+  readonly #marks: Uint8Array;
   readonly #frames: Frame<T, I>[] = [];
   readonly #cycles: OwnerCycle[] = [];
   #cycleCount = 0;
+  #visited = 0;
 
   constructor(
     tables: ResourceTables<T, I>,
@@ -68,13 +74,14 @@ export class HierarchyWalk<T, I> {
   ) {
     this.#tables = tables;
     this.#pin = pin;
+    this.#marks = new Uint8Array(tables.slots.capacity);
     this.#visit = visit;
     this.#starts = keys[Symbol.iterator]();
   }
 
   get result(): HierarchyResult {
     const { seq } = this.#pin;
-    return { seq, visited: this.#isDone.size, cycles: this.#cycles, cycleCount: this.#cycleCount };
+    return { seq, visited: this.#visited, cycles: this.#cycles, cycleCount: this.#cycleCount };
   }
 
   /** Takes so many steps; `false` when the walk is over. Throws PinBrokenError if the state was given up. */
@@ -94,8 +101,8 @@ export class HierarchyWalk<T, I> {
     if (done === true) return false;
     const entry = this.#tables.kinds.get(groupKindText(key))?.entries.get(localKey(key.namespace, key.name));
     const version = entry?.at(this.#pin.seq);
-    if (entry !== undefined && version !== undefined && !this.#isDone.has(entry))
-      this.#enter(entry, version, undefined);
+    if (entry === undefined || version === undefined || this.#marks[entry.slot] !== 0) return true;
+    this.#enter(entry, version, undefined);
     return true;
   }
 
@@ -103,15 +110,15 @@ export class HierarchyWalk<T, I> {
     const { value: child, done } = frame.children.next();
     if (done === true) {
       this.#frames.pop();
-      this.#isDone.set(frame.entry, true);
+      this.#marks[frame.entry.slot] = DONE;
       return;
     }
-    const isDone = this.#isDone.get(child);
-    if (isDone === true) return;
+    const mark = this.#marks[child.slot];
+    if (mark === DONE) return;
     const version = this.#childOf(frame, child);
     if (version === undefined) return;
-    if (isDone === undefined) this.#enter(child, version, frame);
-    else this.#tellCycle(frame.entry, child);
+    if (mark === OPEN) this.#tellCycle(frame.entry, child);
+    else this.#enter(child, version, frame);
   }
 
   /** The state of what is found under one of the parent's texts, if it is a child at this commit, and the one to take (RH2, RH3, RH6). */
@@ -135,6 +142,7 @@ export class HierarchyWalk<T, I> {
 
   /** The same object under another group, whose key comes first: that one is visited (RH3). */
   #hasBetterTwin(parent: Frame<T, I>, child: Entry<T, I>, { resource }: Version<T, I>): boolean {
+    if (!this.#tables.byUid.hasShared) return false;
     const twins = this.#tables.byUid.get(resource.uid);
     if (twins === undefined || twins === child) return false;
     const own = resourceKeyText(child.key);
@@ -148,10 +156,11 @@ export class HierarchyWalk<T, I> {
 
   #enter(entry: Entry<T, I>, version: Version<T, I>, parent: Frame<T, I> | undefined): void {
     const depth = parent === undefined ? 0 : parent.depth + 1;
-    this.#isDone.set(entry, false);
+    this.#marks[entry.slot] = OPEN;
+    this.#visited++;
     const goesOn = this.#visit(version.resource, { parent: parent?.version.resource, depth });
     const children = goesOn === false ? undefined : this.#childrenOf(entry, version);
-    if (children === undefined) this.#isDone.set(entry, true);
+    if (children === undefined) this.#marks[entry.slot] = DONE;
     else this.#frames.push({ entry, version, depth, children });
   }
 

@@ -1,6 +1,7 @@
 import { Bucket } from './bucket.ts';
 import { Entry } from './entry.ts';
 import { type GroupKind, groupKindText } from './resource-key.ts';
+import type { Slots } from './slots.ts';
 
 /** The objects of one kind: by their key, and in one bucket for each namespace. */
 export class KindTable<T, I> {
@@ -12,8 +13,11 @@ export class KindTable<T, I> {
   isFed = false;
   /** Entries by bucket, whether they have a state or not: a bucket goes with its last one. */
   readonly #known = new Map<Bucket<T, I>, number>();
+  /** Those of the store: all kinds share them. */
+  readonly #slots: Slots;
 
-  constructor(groupKind: GroupKind) {
+  constructor(groupKind: GroupKind, slots: Slots) {
+    this.#slots = slots;
     this.groupKind = Object.freeze({ group: groupKind.group, kind: groupKind.kind });
     this.text = groupKindText(groupKind);
   }
@@ -30,7 +34,8 @@ export class KindTable<T, I> {
       isNew(bucket);
     }
     this.#known.set(bucket, (this.#known.get(bucket) ?? 0) + 1);
-    const entry = new Entry<T, I>(Object.freeze({ ...this.groupKind, namespace, name }), local, bucket);
+    const key = Object.freeze({ ...this.groupKind, namespace, name });
+    const entry = new Entry<T, I>(key, { local, bucket, slot: this.#slots.take() });
     this.entries.set(local, entry);
     return entry;
   }
@@ -41,6 +46,7 @@ export class KindTable<T, I> {
     const bucket = this.buckets.get(key.namespace);
     if (bucket === undefined || this.entries.get(local) !== entry) return undefined;
     this.entries.delete(local);
+    this.#slots.release(entry.slot);
     const left = (this.#known.get(bucket) ?? 0) - 1;
     if (left > 0) {
       this.#known.set(bucket, left);

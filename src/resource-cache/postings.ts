@@ -3,16 +3,25 @@
  */
 export class Postings<E extends object> {
   readonly #byText = new Map<string, E | Set<E>>();
+  #sets = 0;
 
   get size(): number {
     return this.#byText.size;
+  }
+
+  /** Something may be under a text that something else is under, too: otherwise nobody has to look. */
+  get hasShared(): boolean {
+    return this.#sets > 0;
   }
 
   add(text: string, item: E): void {
     const found = this.#byText.get(text);
     if (found === undefined) this.#byText.set(text, item);
     else if (found instanceof Set) found.add(item);
-    else if (found !== item) this.#byText.set(text, new Set([found, item]));
+    else if (found !== item) {
+      this.#byText.set(text, new Set([found, item]));
+      this.#sets++;
+    }
   }
 
   delete(text: string, item: E): void {
@@ -20,7 +29,9 @@ export class Postings<E extends object> {
     if (found instanceof Set) {
       found.delete(item);
       // A walk may be in the middle of the set, so it is not put back to one item; it goes with its last one.
-      if (found.size === 0) this.#byText.delete(text);
+      if (found.size > 0) return;
+      this.#byText.delete(text);
+      this.#sets--;
     } else if (found === item) this.#byText.delete(text);
   }
 

@@ -8,6 +8,7 @@ import { Pins } from './pins.ts';
 import { Postings } from './postings.ts';
 import { makeResource, type Populate, type Populated, type Resource } from './resource.ts';
 import { type GroupKind, groupKindText } from './resource-key.ts';
+import { Slots } from './slots.ts';
 
 const NO_VALUES: readonly never[] = Object.freeze([]);
 
@@ -57,6 +58,7 @@ export class ResourceTables<T, I> {
   readonly byParent: Postings<Entry<T, I>> = new Postings();
   readonly indexes: ReadonlyMap<string, Postings<Entry<T, I>>>;
   readonly pins: Pins<Version<T, I>>;
+  readonly slots: Slots = new Slots();
   readonly #options: TablesOptions<T, I>;
   readonly #postings: readonly Postings<Entry<T, I>>[];
   /** States that name a parent of this kind by its name, by `group/kind`: others need not be asked for. */
@@ -86,7 +88,7 @@ export class ResourceTables<T, I> {
     const text = groupKindText(groupKind);
     let table = this.kinds.get(text);
     if (table === undefined) {
-      table = new KindTable<T, I>(groupKind);
+      table = new KindTable<T, I>(groupKind, this.slots);
       this.kinds.set(text, table);
     }
     return table;
@@ -206,14 +208,16 @@ export class ResourceTables<T, I> {
   #values(resource: Resource<T, I>, entry: Entry<T, I>): readonly (readonly string[])[] {
     const { indexes, report } = this.#options;
     if (indexes.length === 0) return NO_VALUES;
-    return indexes.map(([name, values]) => {
+    const all: (readonly string[])[] = [];
+    for (const [name, values] of indexes) {
       try {
-        return [...values(resource)];
+        all.push(copyOf(values(resource), entry.current?.values[all.length]));
       } catch (error) {
         report(`index ${name}`, error, entry);
-        return [];
+        all.push([]);
       }
-    });
+    }
+    return all;
   }
 
   /** Keeps a state that has ended for who may still read it, or takes it out of the indexes. */
@@ -265,6 +269,11 @@ export class ResourceTables<T, I> {
     if (count === 0) this.#namedKinds.delete(kind);
     else this.#namedKinds.set(kind, count);
   }
+}
+
+/** Of values that were not made by us; those before them, if they are the same, as of most states. */
+function copyOf(texts: readonly string[], before: readonly string[] | undefined): readonly string[] {
+  return before !== undefined && Array.isArray(texts) && sameTexts(texts, before) ? before : [...texts];
 }
 
 function isParent<T, I>(entry: Entry<T, I>, parent: string): boolean {

@@ -13,7 +13,9 @@ import type { ResourceTables } from './resource-tables.ts';
 export function verifyTables<T, I>(tables: ResourceTables<T, I>): void {
   const versions: Version<T, I>[] = [];
   const buckets = new Map<Bucket<T, I>, Set<Entry<T, I>>>();
+  const slots = new Set<number>();
   let size = 0;
+  let remembered = 0;
   for (const [text, kind] of tables.kinds) {
     invariant(kind.text === text, `the kind ${kind.text} is under ${text}`);
     for (const [local, entry] of kind.entries) {
@@ -24,11 +26,19 @@ export function verifyTables<T, I>(tables: ResourceTables<T, I>): void {
       invariant(bucket !== undefined && bucket === entry.bucket, `${local} is in another bucket than its namespace`);
       invariant(tables.namespaces.get(key.namespace)?.has(bucket), `the namespace ${key.namespace} lacks a bucket`);
       if (entry.current !== undefined) size++;
+      remembered++;
+      slots.add(entry.slot);
       versions.push(...chainOf(entry));
       buckets.set(bucket, (buckets.get(bucket) ?? new Set()).add(entry));
     }
   }
   invariant(size === tables.size, `the size is ${tables.size}, counted are ${size}`);
+  invariant(slots.size === remembered, 'two entries have one slot');
+  invariant(tables.slots.inUse === remembered, `${tables.slots.inUse} slots are in use, for ${remembered} entries`);
+  invariant(
+    [...slots].every((slot) => slot < tables.slots.capacity),
+    'a slot is not below the capacity',
+  );
   verifyBuckets(tables, buckets);
   const expected = (textsOf: (version: Version<T, I>) => readonly string[]) => expectedPostings(versions, textsOf);
   verifyPostings(

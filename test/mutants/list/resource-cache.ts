@@ -153,8 +153,8 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
     {
       id: 'resources-rings-are-followed',
       file: WALK,
-      find: 'else this.#tellCycle(frame.entry, child);',
-      replace: '',
+      find: 'if (mark === OPEN) this.#tellCycle(frame.entry, child);',
+      replace: 'if (mark === OPEN) return;',
       why: 'RH4: a cycle is told',
     },
     {
@@ -163,6 +163,28 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
       find: 'return this.#hasBetterTwin(parent, child, version) ? undefined : version;',
       replace: 'return version;',
       why: 'RH3: of one object under two groups one is visited',
+    },
+    {
+      id: 'resources-nothing-is-shared',
+      file: 'src/resource-cache/postings.ts',
+      find: 'this.#sets++;',
+      replace: '',
+      why: 'RH3: twins are looked for only where a uid is shared',
+    },
+    {
+      id: 'resources-slot-is-never-free',
+      file: 'src/resource-cache/kind-table.ts',
+      find: 'this.#slots.release(entry.slot);',
+      replace: '',
+      why: 'what is forgotten must leave its slot, or every walk becomes larger for ever',
+      tests: [PROPERTY],
+    },
+    {
+      id: 'resources-walk-marks-by-place',
+      file: WALK,
+      find: 'this.#marks[entry.slot] = OPEN;',
+      replace: 'this.#marks[entry.slot % 3] = OPEN;',
+      why: 'RH1: one resource has one mark',
     },
     {
       id: 'resources-kind-is-gone-with-a-failed-group',
