@@ -206,18 +206,30 @@ export class ResourceTables<T, I> {
   }
 
   #values(resource: Resource<T, I>, entry: Entry<T, I>): readonly (readonly string[])[] {
-    const { indexes, report } = this.#options;
-    if (indexes.length === 0) return NO_VALUES;
-    const all: (readonly string[])[] = [];
-    for (const [name, values] of indexes) {
-      try {
-        all.push(copyOf(values(resource), entry.current?.values[all.length]));
-      } catch (error) {
-        report(`index ${name}`, error, entry);
-        all.push([]);
-      }
+    const { indexes } = this.#options;
+    const before = entry.current?.values;
+    let all: (readonly string[])[] | undefined;
+    for (let place = 0; place < indexes.length; place++) {
+      const texts = this.#valuesAt(place, resource, entry);
+      // Mostly nothing has changed, and then nothing is made.
+      if (all === undefined && before !== undefined && texts === before[place]) continue;
+      all ??= before?.slice(0, place) ?? [];
+      all.push(texts);
     }
-    return all;
+    return all ?? before ?? NO_VALUES;
+  }
+
+  /** Those of the state before, if they are the same. */
+  #valuesAt(place: number, resource: Resource<T, I>, entry: Entry<T, I>): readonly string[] {
+    const [name, valuesOf] = this.#options.indexes[place] as TablesOptions<T, I>['indexes'][number];
+    const before = entry.current?.values[place];
+    try {
+      const texts = valuesOf(resource);
+      return before !== undefined && Array.isArray(texts) && sameTexts(texts, before) ? before : [...texts];
+    } catch (error) {
+      this.#options.report(`index ${name}`, error, entry);
+      return [];
+    }
   }
 
   /** Keeps a state that has ended for who may still read it, or takes it out of the indexes. */
@@ -269,11 +281,6 @@ export class ResourceTables<T, I> {
     if (count === 0) this.#namedKinds.delete(kind);
     else this.#namedKinds.set(kind, count);
   }
-}
-
-/** Of values that were not made by us; those before them, if they are the same, as of most states. */
-function copyOf(texts: readonly string[], before: readonly string[] | undefined): readonly string[] {
-  return before !== undefined && Array.isArray(texts) && sameTexts(texts, before) ? before : [...texts];
 }
 
 function isParent<T, I>(entry: Entry<T, I>, parent: string): boolean {
