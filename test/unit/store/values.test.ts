@@ -521,6 +521,20 @@ describe('codecs', () => {
     expect([...encoded]).toEqual([1, 2]);
   });
 
+  it('plain data is decoded once, and what a freeze cannot protect for each read', () => {
+    const admitted = <V>(codec: Codec<V>, value: V) => {
+      const values = new EncodedValues<V>(codec);
+      const cell = values.admit(value, 'put');
+      return [values.read(cell), values.read(cell)];
+    };
+    const [first, second] = admitted(jsonCodec(), { a: 1 });
+    expect(first).toEqual({ a: 1 });
+    expect(second).toBe(first);
+    const [bytes, others] = admitted(bytesCodec() as Codec<Uint8Array>, Uint8Array.of(1));
+    expect(others).toEqual(bytes);
+    expect(others).not.toBe(bytes);
+  });
+
   it('a watch delivers decoded values, the same object to each', async () => {
     const { store } = await openTestStore<unknown>({ codec: jsonCodec() });
     const readers = [new Reader(store.watch({ prefix: '' })), new Reader(store.watch({ key: 'k' }))];
