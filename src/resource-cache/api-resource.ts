@@ -1,3 +1,4 @@
+import { shown } from '../types/shown.ts';
 import type { GroupKind } from './resource-key.ts';
 
 /** A kind as an API server has it: how it is named, and where it is. */
@@ -38,6 +39,7 @@ export type ReadPath = (path: string, options: { readonly signal: AbortSignal })
  * ```
  */
 export function discoverWith(readPath: ReadPath): Discover {
+  if (typeof readPath !== 'function') throw new TypeError(`Cannot discover kinds: readPath is ${shown(readPath)}`);
   return async ({ signal }) => {
     const core = { group: '', version: 'v1', path: '/api/v1' };
     const groups = [core, ...readGroups(await readPath('/apis', { signal }))];
@@ -52,6 +54,23 @@ export function discoverWith(readPath: ReadPath): Discover {
       ),
     };
   };
+}
+
+/** What a `discover` of anybody's has answered. Throws TypeError for what is no answer, which is another thing than no kinds. */
+export function checkDiscovered(answer: unknown): DiscoveredResources {
+  const resources = listAt(answer, 'resources');
+  if (resources === undefined) throw new TypeError('Cannot discover kinds: the answer has no list of resources');
+  for (const resource of resources) {
+    const isOne =
+      ['kind', 'version', 'resource'].every((name) => textAt(resource, name) !== undefined) &&
+      typeof memberAt(resource, 'group') === 'string' &&
+      typeof memberAt(resource, 'isNamespaced') === 'boolean';
+    if (!isOne) throw new TypeError(`Cannot discover kinds: the answer has ${shown(resource)} as a resource`);
+  }
+  const failedGroups = memberAt(answer, 'failedGroups');
+  if (failedGroups !== undefined && !Array.isArray(failedGroups))
+    throw new TypeError('Cannot discover kinds: failedGroups of the answer is not a list');
+  return answer as DiscoveredResources;
 }
 
 interface Group {

@@ -34,6 +34,15 @@ export function checkSelector(
   return { namespace, groupKind: { group: group as string, kind: kind as string } };
 }
 
+/** Throws TypeError for what is no kind. */
+export function checkGroupKind(groupKind: { readonly group: string; readonly kind: string }, action: string): void {
+  if (typeof groupKind !== 'object' || groupKind === null)
+    throw new TypeError(`Cannot ${action}: the kind is ${shown(groupKind)}, not an object with group and kind`);
+  checkText('group', groupKind.group, action);
+  checkText('kind', groupKind.kind, action);
+  if (groupKind.kind === '') throw new TypeError(`Cannot ${action}: kind is empty`);
+}
+
 export function checkWalk(keys: readonly ResourceKey[], visit: unknown, action: string, options?: object): void {
   if (!Array.isArray(keys)) throw new TypeError(`Cannot ${action}: the keys are ${shown(keys)}, not an array`);
   for (const key of keys) checkKey(key, action);
@@ -56,6 +65,6 @@ export function checkHandlerOptions(handler: unknown, options: object): void {
   if (queueMax !== undefined) checkInteger('queueMax', queueMax, action, 1);
 }
 
-function checkText(name: string, value: unknown, action: string): void {
+export function checkText(name: string, value: unknown, action: string): void {
   if (typeof value !== 'string') throw new TypeError(`Cannot ${action}: ${name} is ${shown(value)}, not a string`);
 }

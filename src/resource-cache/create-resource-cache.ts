@@ -148,6 +148,8 @@ export function createResourceCache<T = unknown, I = undefined>(
 function checkNamespaces(namespaces: readonly string[] | undefined): void {
   if (namespaces === undefined) return;
   if (!Array.isArray(namespaces)) throw new TypeError(`Cannot ${ACTION}: namespaces is not an array`);
+  if (namespaces.length === 0)
+    throw new RangeError(`Cannot ${ACTION}: namespaces is empty; leave it out for all of them`);
   for (const namespace of namespaces as readonly unknown[]) {
     if (typeof namespace !== 'string' || namespace === '') {
       throw new TypeError(`Cannot ${ACTION}: a namespace is ${shown(namespace)}, not a text with a character in it`);

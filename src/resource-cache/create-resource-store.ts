@@ -99,7 +99,7 @@ function checkIndexes<T, I>(
   indexes: Readonly<Record<string, IndexFunction<T, I>>>,
   action: string,
 ): readonly (readonly [string, IndexFunction<T, I>])[] {
-  if (typeof indexes !== 'object' || indexes === null)
+  if (typeof indexes !== 'object' || indexes === null || Array.isArray(indexes))
     throw new TypeError(`Cannot ${action}: indexes is not an object`);
   const entries = Object.entries(indexes);
   for (const [name, values] of entries) {

@@ -1,7 +1,7 @@
 import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
-import type { Discover, DiscoveredResources } from './api-resource.ts';
+import { checkDiscovered, type Discover, type DiscoveredResources } from './api-resource.ts';
 import { TurnTimer } from './turn-timer.ts';
 
 export interface DiscoveryStatus {
@@ -73,16 +73,18 @@ export class DiscoveryLoop {
   async #ask(signal: AbortSignal): Promise<void> {
     const { discover, backoff, random, everyMs, delayMs, found, failed } = this.#deps;
     this.#isAskedAgain = false;
+    const before = this.#status;
     try {
-      const answer = await discover({ signal });
+      const answer = checkDiscovered(await discover({ signal }));
       if (signal.aborted) return;
       this.#status = { isReady: true, error: undefined, failures: 0, failedGroups: answer.failedGroups ?? [] };
       found(answer);
       this.#timer.within(this.#isAskedAgain ? delayMs : everyMs);
     } catch (error) {
       if (signal.aborted) return;
-      const failures = this.#status.failures + 1;
-      this.#status = { ...this.#status, error, failures };
+      // As before, also where only half of an answer could be used.
+      const failures = before.failures + 1;
+      this.#status = { ...before, error, failures };
       failed(error);
       this.#timer.within(backoffDelayMs(failures - 1, backoff, random));
     }

@@ -1,6 +1,7 @@
 import type { InformerDelta } from '../kubernetes/informer-delta.ts';
 import { identify, isMalformed, type MalformedObject } from '../kubernetes/object-identity.ts';
 import type { CompareVersions } from '../kubernetes/resource-version.ts';
+import { shown } from '../types/shown.ts';
 import type { ApplyLoop } from './apply-loop.ts';
 import type { Entry } from './entry.ts';
 import { freezeJson } from './freeze-json.ts';
@@ -71,7 +72,8 @@ export class ResourceFeed<T = unknown, I = undefined> {
   }
 
   /**
-   * Takes deltas of an informer in, each of which follows the one before it of its key. They are visible after `latencyMs`, or at
+   * Takes deltas of an informer in, each of which follows the one before it of its key: versions are not compared here, that is what
+   * an informer and its core are for. They are visible after `latencyMs`, or at
    * once where `pendingMax` wait.
    *
    * @throws TypeError for a delta without an object that has a name, a uid and a version, and ClosedError
@@ -134,6 +136,7 @@ export class ResourceFeed<T = unknown, I = undefined> {
   }
 
   #applyOne(delta: InformerDelta<T>): void {
+    if (typeof delta !== 'object' || delta === null) throw new TypeError(`Cannot apply a delta: it is ${shown(delta)}`);
     const { loop } = this.#deps;
     // Handlers of events see it before it is applied, and must not change what others will see.
     if (loop.hasEventHandlers) loop.tellEvent(Object.freeze({ ...this.groupKind, delta: freezeJson(delta) }));

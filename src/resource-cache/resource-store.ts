@@ -2,8 +2,9 @@ import type { CompareVersions } from '../kubernetes/resource-version.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
 import { requiredPredicate } from '../types/predicate.ts';
+import { shown } from '../types/shown.ts';
 import { ApplyLoop, type ApplyStats } from './apply-loop.ts';
-import { checkHandlerOptions, checkKey, checkSelector, checkWalk } from './checks.ts';
+import { checkGroupKind, checkHandlerOptions, checkKey, checkSelector, checkText, checkWalk } from './checks.ts';
 import type { ResourceEventHandler } from './event-subscription.ts';
 import { type HierarchyResult, HierarchyWalk, type VisitResource } from './hierarchy.ts';
 import type { InferParents } from './inferred-parents.ts';
@@ -151,7 +152,7 @@ export class ResourceStore<T = unknown, I = undefined> {
   /** The feed of a kind, made if it is new. */
   feed(groupKind: GroupKind): ResourceFeed<T, I> {
     this.#loop.check('feed a kind');
-    checkSelector({ group: groupKind.group, kind: groupKind.kind }, 'feed a kind');
+    checkGroupKind(groupKind, 'feed a kind');
     const text = groupKindText(groupKind);
     let feed = this.#feeds.get(text);
     if (feed === undefined) {
@@ -165,6 +166,7 @@ export class ResourceStore<T = unknown, I = undefined> {
 
   /** Whether all objects of a kind are known; of every kind that is fed, without one, if there is any. */
   isSynced(groupKind?: GroupKind): boolean {
+    if (groupKind !== undefined) checkGroupKind(groupKind, 'ask whether a kind is synced');
     if (groupKind !== undefined) return this.#feeds.get(groupKindText(groupKind))?.isSynced === true;
     return this.#feeds.size > 0 && this.unsynced.length === 0;
   }
@@ -177,6 +179,7 @@ export class ResourceStore<T = unknown, I = undefined> {
 
   /** The object of a uid; of one that is there under several groups, the one whose key comes first. */
   byUid(uid: string): Resource<T, I> | undefined {
+    checkText('the uid', uid, 'get a resource');
     let first: Resource<T, I> | undefined;
     for (const { current } of this.#tables.byUid.under(uid)) {
       if (current?.resource.uid !== uid) continue;
@@ -198,7 +201,14 @@ export class ResourceStore<T = unknown, I = undefined> {
    * @throws TypeError for a predicate that is no function, or that answers with a promise
    */
   find(selector: ResourceSelector, predicate: (resource: Resource<T, I>) => boolean): readonly Resource<T, I>[] {
-    const action = 'find resources';
+    return this.#found(selector, predicate, 'find resources');
+  }
+
+  #found(
+    selector: ResourceSelector,
+    predicate: (resource: Resource<T, I>) => boolean,
+    action: string,
+  ): readonly Resource<T, I>[] {
     const { namespace, groupKind } = checkSelector(selector, action);
     const isFound = requiredPredicate<Resource<T, I>>(predicate, action);
     return bucketsOf(this.#tables, namespace, groupKind).flatMap((bucket) => bucket.list().filter(isFound));
@@ -212,6 +222,7 @@ export class ResourceStore<T = unknown, I = undefined> {
   byIndex(name: string, value: string): readonly Resource<T, I>[] {
     const index = this.#tables.indexes.get(name);
     if (index === undefined) throw new RangeError(`Cannot read an index: there is none of the name "${name}"`);
+    checkText('the value', value, 'read an index');
     const place = [...this.#tables.indexes.keys()].indexOf(name);
     const found: Resource<T, I>[] = [];
     for (const { current } of index.under(value)) {
@@ -222,6 +233,7 @@ export class ResourceStore<T = unknown, I = undefined> {
 
   /** What is known of a namespace, for as long as the store lives; it needs not be there. */
   view(namespace: string): NamespaceView<T, I> {
+    checkText('the namespace', namespace, 'make a view');
     return new LiveView(this.#tables, namespace);
   }
 
@@ -230,8 +242,11 @@ export class ResourceStore<T = unknown, I = undefined> {
     targets: readonly ResourceKey[],
     isManaged: (resource: Resource<T, I>) => boolean,
   ): ManagedObjects<T, I> {
+    const action = 'compare managed objects';
+    if (!Array.isArray(targets))
+      throw new TypeError(`Cannot ${action}: the targets are ${shown(targets)}, not an array of keys`);
     const resources = new Map<string, Resource<T, I>>();
-    for (const resource of this.find({}, isManaged)) resources.set(resourceKeyText(resource.key), resource);
+    for (const resource of this.#found({}, isManaged, action)) resources.set(resourceKeyText(resource.key), resource);
     const unsynced = new Map(this.unsynced.map((groupKind) => [groupKindText(groupKind), groupKind]));
     for (const target of targets) {
       const found = this.get(target);
@@ -327,7 +342,7 @@ export class ResourceStore<T = unknown, I = undefined> {
     verifyTables(this.#tables);
   }
 
-  /** No call begins after this, and nothing comes in. What is there can still be read. */
+  /** No call begins after this, and nothing comes in. What was there can still be read, as it was: `isSynced` too is of then. */
   close(): void {
     this.#loop.close();
   }

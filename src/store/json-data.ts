@@ -47,7 +47,8 @@ export function checkJsonData(value: unknown, action: string): void {
 
 /** Freezes plain data in place; `false` (and nothing promised) if part of it is something a freeze cannot protect. */
 export function freezePlain(value: unknown, depth = 0): boolean {
-  if (typeof value !== 'object' || value === null) return true;
+  // Members hang on a function, too.
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function';
   if (depth >= DEPTH_MAX || !isPlain(value)) return false;
   for (const member of Object.values(value)) if (!freezePlain(member, depth + 1)) return false;
   Object.freeze(value);

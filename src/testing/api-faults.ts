@@ -1,6 +1,8 @@
 import { reasonOf } from '../server/kubernetes/api-status.ts';
-import type { ApiVerb, RequestInfo } from '../server/kubernetes/request-info.ts';
+import { API_VERBS, type ApiVerb, type RequestInfo } from '../server/kubernetes/request-info.ts';
+import { checkChoice } from '../store/checks.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { shown } from '../types/shown.ts';
 import type { ApiWatchBody } from './api-watch-body.ts';
 import { checkKitOptions } from './kit-options.ts';
 
@@ -181,12 +183,15 @@ export class ApiFaultRules implements ApiFaults {
 
   expire(scope: CountedScope & { readonly as?: 'event' | 'status' } = {}): ApiFault {
     checkKitOptions(scope, [...COUNTED, 'as'], ACTION);
+    if (scope.as !== undefined) checkChoice('as', scope.as, ACTION, ['event', 'status']);
     return this.#add(scope, { type: 'expire', as: scope.as });
   }
 
   reset(options: ResetOptions = {}): ApiFault {
     checkKitOptions(options, [...COUNTED, 'when'], ACTION);
-    return this.#add(options, { type: 'reset', when: options.when ?? 'before' });
+    const { when = 'before' } = options;
+    checkChoice('when', when, ACTION, ['before', 'after', 'body']);
+    return this.#add(options, { type: 'reset', when });
   }
 
   delay(options: CountedScope & { readonly delayMs: number }): ApiFault {
@@ -235,6 +240,7 @@ export class ApiFaultRules implements ApiFaults {
   }
 
   injectLine(line: string, scope: ApiFaultScope = {}): number {
+    if (typeof line !== 'string') throw new TypeError(`Cannot ${ACTION}: the line is ${shown(line)}, not a string`);
     return this.#each(scope, SCOPE, (watch) => watch.inject(line));
   }
 
@@ -249,6 +255,7 @@ export class ApiFaultRules implements ApiFaults {
 
   #add(scope: CountedScope, action: FaultAction): FaultRule {
     const { times = 1 } = scope;
+    checkVerbs(scope.verb);
     if (times !== Number.POSITIVE_INFINITY) checkInteger('times', times, ACTION, 1);
     const rule = new FaultRule(scope, action, times, (ended, isRemoved) => this.#end(ended, isRemoved));
     this.#rules.push(rule);
@@ -267,10 +274,18 @@ export class ApiFaultRules implements ApiFaults {
     act: (watch: ApiWatchBody) => void,
   ) {
     checkKitOptions<ApiFaultScope & { readonly isBroken?: boolean }>(scope, names, ACTION);
+    checkVerbs(scope.verb);
     const found = [...this.watches].filter(({ info }) => isInScope(info, scope));
     for (const watch of found) act(watch);
     return found.length;
   }
+}
+
+/** A fault of a verb that there is not would never be met, and its test would pass for the wrong reason. */
+function checkVerbs(verb: ApiFaultScope['verb']): void {
+  if (verb === undefined) return;
+  for (const one of Array.isArray(verb) ? (verb as readonly unknown[]) : [verb])
+    checkChoice('verb', one, ACTION, API_VERBS);
 }
 
 function isInScope(info: RequestInfo, { resource, verb, namespace, name }: ApiFaultScope): boolean {

@@ -114,6 +114,7 @@ export async function openTestApiServer(options: TestApiServerOptions = {}): Pro
   const { kinds = testKinds, clock = systemClock, random = systemRandom, requestsMax = REQUESTS_MAX } = options;
   checkInteger('requestsMax', requestsMax, ACTION, 0);
   if (typeof random !== 'function') throw new TypeError(`Cannot ${ACTION}: random is ${shown(random)}, not a function`);
+  if (!Array.isArray(kinds)) throw new TypeError(`Cannot ${ACTION}: kinds is ${shown(kinds)}, not an array`);
   const registry = new KindRegistry();
   for (const kind of kinds) registry.add(kind);
   const store = options.store ?? (await openStore<ApiObject>({ clock, random }));

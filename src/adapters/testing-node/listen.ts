@@ -63,6 +63,7 @@ export async function listen(handler: FetchHandler, options: ListenOptions = {})
   checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
   const { host = '127.0.0.1', port = 0, tls } = options;
   checkInteger('port', port, ACTION, 0, 65_535);
+  if (typeof handler?.fetch !== 'function') throw new TypeError(`Cannot ${ACTION}: the handler has no function fetch`);
   const listener = new NodeListener(handler, tls);
   await listener.open(host, port);
   return listener;

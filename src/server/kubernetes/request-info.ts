@@ -1,17 +1,20 @@
 import { refuse } from './api-status.ts';
 import type { KindRegistry, Registration } from './kind-registry.ts';
 
+export const API_VERBS = [
+  'create',
+  'delete',
+  'deletecollection',
+  'discovery',
+  'get',
+  'list',
+  'patch',
+  'update',
+  'watch',
+] as const;
+
 /** What a request does, in the words of Kubernetes' own authorization. `discovery` is everything that is no resource. */
-export type ApiVerb =
-  | 'create'
-  | 'delete'
-  | 'deletecollection'
-  | 'discovery'
-  | 'get'
-  | 'list'
-  | 'patch'
-  | 'update'
-  | 'watch';
+export type ApiVerb = (typeof API_VERBS)[number];
 
 /** What a request is about. */
 export interface RequestInfo {

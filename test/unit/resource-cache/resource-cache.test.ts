@@ -298,6 +298,7 @@ describe('the resource cache', () => {
       { transport, discover, includes: 1 },
       { transport, discover, namespaces: 'shop' },
       { transport, discover, namespaces: [''] },
+      { transport, discover, namespaces: [] },
       { transport, discover, namespaces: ['a', 'a'] },
       { transport, discover, listConcurrency: 0 },
       { transport, discover, discoveryMs: 1 },
@@ -308,6 +309,33 @@ describe('the resource cache', () => {
     ];
     for (const options of wrong)
       expect(() => createResourceCache(options as never)).toThrow(/^Cannot create a resource cache: /);
+  });
+
+  it('a discovery that answers with something else, or that is half used, has failed', async () => {
+    const bad: { discover: () => Promise<unknown>; includes?: () => boolean }[] = [
+      ...[5, undefined, [], {}, { resources: [{ kind: 'Pod' }] }, { resources: [], failedGroups: 1 }].map((answer) => ({
+        discover: async () => answer,
+      })),
+      {
+        discover: async () => ({ resources: [{ ...POD, version: 'v1', resource: 'pods', isNamespaced: true }] }),
+        includes: () => {
+          throw new TypeError('Cannot discover kinds: no');
+        },
+      },
+    ];
+    for (const options of bad) {
+      const { cache, until } = await rig(options as never);
+      cache.start();
+      await until(() => cache.status().discovery.failures > 0);
+      const { discovery, isSynced } = cache.status();
+      expect([discovery.isReady, isSynced, String(discovery.error)]).toEqual([
+        false,
+        false,
+        expect.stringMatching(/^TypeError: Cannot discover kinds: /),
+      ]);
+      await cache.close();
+    }
+    expect(() => discoverWith(5 as never)).toThrow(/^Cannot discover kinds: readPath /);
   });
 
   it('discovers what can be listed and watched, and no answer is no answer', async () => {

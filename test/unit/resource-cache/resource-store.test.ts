@@ -100,7 +100,7 @@ describe('the resource store', () => {
     expect(store.find({ namespace: 'a' }, ({ key }) => key.name === 'x')).toHaveLength(1);
     for (const wrong of [undefined, 'x', async () => false]) {
       expect(() => store.find({ namespace: 'a' }, wrong as never)).toThrow(/^Cannot find resources: predicate /);
-      expect(() => store.managedObjects([], wrong as never)).toThrow(/^Cannot find resources: predicate /);
+      expect(() => store.managedObjects([], wrong as never)).toThrow(/^Cannot compare managed objects: predicate /);
     }
     expect(store.view('a').list(SET)[0]?.key.name).toBe('set');
     expect(() => store.view('a').get({ ...POD, namespace: 'b', name: 'y' })).toThrow(RangeError);
@@ -267,16 +267,28 @@ describe('the resource store', () => {
       { compare: 1 as never },
       { indexes: { a: 1 } as never },
       { indexes: null as never },
+      { indexes: [] as never },
     ];
     for (const options of wrong)
       expect(() => createResourceStore(options)).toThrow(/^Cannot create a resource store: /);
-    const { store } = rig();
+    const { store } = rig({ indexes: { app: () => [] } });
+    const feed = store.feed(POD);
     const calls: (() => unknown)[] = [
       () => store.get('a/x' as never),
       () => store.get({ ...POD, name: 'x' } as never),
       () => store.list({ group: '' }),
       () => store.list({ ns: 'a' } as never),
       () => store.feed({ kind: 'Pod' } as never),
+      () => store.feed({ group: '', kind: '' }),
+      ...[undefined, null, 'Pod', 5, {}].flatMap((wrong) => [
+        () => store.feed(wrong as never),
+        () => store.isSynced((wrong ?? null) as never),
+        () => store.managedObjects((wrong ?? null) as never, () => true),
+        () => store.view({ wrong } as never),
+        () => store.byUid({ wrong } as never),
+        () => store.byIndex('app', { wrong } as never),
+        () => feed.apply([wrong] as never),
+      ]),
       () => store.iterateHierarchy({} as never, () => {}),
       () => store.iterateHierarchy([], undefined as never),
       () => store.onResourceUpdated(undefined as never),
@@ -285,5 +297,6 @@ describe('the resource store', () => {
       () => store.onResourceUpdated(() => {}, { queueMax: 0 }),
     ];
     for (const call of calls) expect(call).toThrow(/^Cannot /);
+    expect(store.unsynced).toEqual([POD]);
   });
 });

@@ -21,7 +21,7 @@ describe('depth', () => {
   it('what is too deep, or is no plain data somewhere, is not frozen and said to be so', () => {
     expect(freezePlain(nested(DEPTH_MAX))).toBe(true);
     expect(freezePlain(nested(DEPTH_MAX + 1))).toBe(false);
-    for (const leaf of [new Date(0), new Map(), Uint8Array.of(1), Object.create({ a: 1 })]) {
+    for (const leaf of [new Date(0), new Map(), Uint8Array.of(1), Object.create({ a: 1 }), () => 1, class {}]) {
       const value = nested(3, leaf);
       expect([freezePlain(leaf), freezePlain(value), Object.isFrozen(value)]).toEqual([false, false, false]);
     }

@@ -313,6 +313,23 @@ describe('a test API server', () => {
     await expect(withServer(async () => {}, { requestsMax: -1 })).rejects.toThrow(RangeError);
     await expect(withServer(async () => {}, { random: 1 as never })).rejects.toThrow('random is 1');
     await expect(withServer(async () => {}, { storage: { pinMs: 0 } })).rejects.toThrow(RangeError);
+    await expect(withServer(async () => {}, { kinds: 5 as never })).rejects.toThrow('kinds is 5');
+  });
+
+  it('refuses faults that nothing could meet', async () => {
+    await withServer(async ({ server: { faults } }) => {
+      const wrong: (() => unknown)[] = [
+        () => faults.reset({ when: 'x' as never }),
+        () => faults.expire({ as: 'line' as never }),
+        () => faults.fail({ code: 429, verb: 'LIST' as never }),
+        () => faults.hang({ verb: ['list', 'head' as never] }),
+        () => faults.stallWatches({ verb: 5 as never }),
+        () => faults.endWatches({ verb: 'WATCH' as never }),
+        () => faults.injectLine(undefined as never),
+        () => faults.injectLine({ a: 1 } as never),
+      ];
+      for (const call of wrong) expect(call).toThrow(/^Cannot set a fault of an API server: /);
+    });
   });
 
   it('reads an answer that is a text, too', async () => {
