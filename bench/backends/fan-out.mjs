@@ -1,10 +1,11 @@
 // @ts-check
 // One change and so many watchers of it in one process: behind the cache of a replica, which watches etcd once, and as
-// watchers of etcd, each of which etcd sends the change to.
+// watchers of etcd, each of which etcd sends the change to. Who writes is a process of its own.
 import { openEtcd3, RawClient } from './clients.mjs';
 import { Deliveries } from './deliveries.mjs';
 import { textOf } from './rows.mjs';
 import { processCpuMs, usedBytes } from './usage.mjs';
+import { Writer } from './writer.mjs';
 
 /**
  * @typedef {import('../harness/measure.mjs').Case} Case
@@ -29,8 +30,8 @@ import { processCpuMs, usedBytes } from './usage.mjs';
  * @property {number} memoryBytes What this process grew by when the watchers were opened, the replica's cache included.
  */
 
-/** Changes of a turn, one after the other. */
-const CHANGES = 10;
+/** Changes of a turn, one after the other: a tenth of a second at least, so that what a turn begins with does not decide. */
+const CHANGES = 100;
 
 /** @type {readonly Entry[]} */
 const ENTRIES = [
@@ -52,8 +53,8 @@ const ENTRIES = [
  * @returns {Promise<Case>}
  */
 export async function fanOutCase(name, count, tools, tell, { entries = ENTRIES, put } = {}) {
-  const raw = put === undefined ? new RawClient(tools.address) : undefined;
-  const write = put ?? ((/** @type {string} */ key, /** @type {string} */ value) => raw?.put(key, value));
+  const writer = put === undefined ? new Writer(tools.address) : undefined;
+  const write = put ?? ((/** @type {string} */ key, /** @type {string} */ value) => writer?.put(key, value));
   /** @type {Watchers[]} */
   const opened = [];
   /** @type {Contestant[]} */
@@ -112,7 +113,7 @@ export async function fanOutCase(name, count, tools, tell, { entries = ENTRIES, 
   const [subject, ...peers] = /** @type {[Contestant, ...Contestant[]]} */ (contestants);
   const close = async () => {
     for (const watchers of opened) await watchers.close();
-    raw?.close();
+    writer?.close();
   };
   return { name, n: count, per: 'cpu second', subject, peers, close };
 }

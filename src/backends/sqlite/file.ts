@@ -126,7 +126,7 @@ export class SqliteFile {
     const readOnce = (isExpired: boolean) =>
       this.#whenReadable(action, since, () => {
         this.driver.checkFile?.();
-        return this.driver.read(() => (!isExpired && this.#mayExpire() ? DUE : work(this.tables.state())));
+        return this.#inRead(() => (!isExpired && this.#mayExpire() ? DUE : work(this.tables.state())));
       });
     const first = await readOnce(false);
     if (first !== DUE) return first;
@@ -153,6 +153,7 @@ export class SqliteFile {
   hasNews(): boolean {
     try {
       this.driver.checkFile?.();
+      this.tables.begin();
       const { revision } = this.tables.state();
       const isNew = revision !== this.#seen || this.#mayExpire();
       this.#seen = revision;
@@ -222,6 +223,7 @@ export class SqliteFile {
         [before, after] = [undefined, undefined];
         this.driver.checkFile?.();
         this.driver.write(() => {
+          this.tables.begin();
           before = this.tables.state().revision;
           wasExpiring = isExpiring && this.#isDue();
           if (wasExpiring) this.#expireDue();
@@ -270,10 +272,17 @@ export class SqliteFile {
   /** Whether a commit that failed has certainly not happened. Who cannot be asked may have done it. */
   #isStillAt(revision: Revision | undefined): boolean {
     try {
-      return this.driver.read(() => this.tables.state().revision) === revision;
+      return this.#inRead(() => this.tables.state().revision) === revision;
     } catch {
       return false;
     }
+  }
+
+  #inRead<T>(work: () => T): T {
+    return this.driver.read(() => {
+      this.tables.begin();
+      return work();
+    });
   }
 
   /** For what writes nothing, with its error in the words of the contract. */
@@ -359,7 +368,6 @@ export function endLease(tables: SqliteTables, id: string): { readonly revision:
   tables.deleteLease(id);
   if (keys.length === 0) return { revision, deleted: 0 };
   for (const key of keys) tables.delete(key, revision + 1);
-  tables.setRevision(revision + 1);
   return { revision: revision + 1, deleted: keys.length };
 }
 

@@ -5,19 +5,24 @@ import type { SqliteDriver } from '../../types/sqlite-driver.ts';
  * The tables. History is the truth, and is only appended to; what is live is an index into it.
  *
  * ```text
- *   plimsoll_state   one row: format, identity, revision, compacted, cleaned
+ *   plimsoll_state   one row: format, identity, compacted, cleaned. The revision is that of the newest event
  *
- *   plimsoll_event   id | revision  key    value  create  version  lease  deleted
- *                     7 |        4  a      x           4        1  0            0     <--+  compaction takes it
- *                     8 |        5  b      y           5        1  17           0  <-+   |
- *                     9 |        5  a      z           4        2  0            0  <-|---+
- *                    10 |        6  c      -           0        0  0            1    |   |  a delete
- *                                                                                    |   |
- *   plimsoll_key     a -> 9, lease 0   --------------------------------------------- | --+
- *                    b -> 8, lease 17  ----------------------------------------------+
+ *   plimsoll_event   id     key    value  create  version  lease  deleted
+ *                    4, 0   a      x           4        1  0            0     <--+  compaction takes it
+ *                    5, 0   b      y           5        1  17           0  <-+   |
+ *                    5, 1   a      z           4        2  0            0  <-|---+
+ *                    6, 0   c      -           0        0  0            1    |   |  a delete
+ *                    |  +- its number within the revision                    |   |
+ *                    +---- the revision, in the bits above                   |   |
+ *                                                                            |   |
+ *   plimsoll_key     a -> 5, 1  lease 0   -----------------------------------|---+
+ *                    b -> 5, 0  lease 17  -----------------------------------+
  *
  *   plimsoll_lease   id 17, ttl_ms, deadline_ms: wall-clock time, which is all that a restart leaves (store:R45)
  * ```
+ *
+ * A durable put waits for the disk, and for each page that it changes: one of events, one of the index by key, one of keys.
+ * An index by revision would be one more, and a row with the revision another.
  *
  * A blob of no bytes reaches some drivers as NULL, so no answer is ever read off a value that is missing.
  */
@@ -26,13 +31,11 @@ const TABLES = [
      id INTEGER PRIMARY KEY CHECK (id = 1),
      format INTEGER NOT NULL,
      identity TEXT NOT NULL,
-     revision INTEGER NOT NULL,
      compacted INTEGER NOT NULL,
      cleaned INTEGER NOT NULL
    )`,
   `CREATE TABLE plimsoll_event (
      id INTEGER PRIMARY KEY,
-     revision INTEGER NOT NULL,
      key BLOB NOT NULL,
      value BLOB,
      create_revision INTEGER NOT NULL,
@@ -40,8 +43,8 @@ const TABLES = [
      lease TEXT NOT NULL,
      deleted INTEGER NOT NULL
    )`,
-  'CREATE INDEX plimsoll_event_revision ON plimsoll_event (revision)',
-  'CREATE INDEX plimsoll_event_key ON plimsoll_event (key, revision)',
+  // And by the id of the row, as every index of SQLite.
+  'CREATE INDEX plimsoll_event_key ON plimsoll_event (key)',
   'CREATE TABLE plimsoll_key (key BLOB PRIMARY KEY, event INTEGER NOT NULL, lease TEXT NOT NULL) WITHOUT ROWID',
   "CREATE INDEX plimsoll_key_lease ON plimsoll_key (lease, key) WHERE lease <> '0'",
   'CREATE TABLE plimsoll_lease (id TEXT PRIMARY KEY, ttl_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL) WITHOUT ROWID',
@@ -49,7 +52,7 @@ const TABLES = [
 ];
 
 /** Of the tables above. A file of a larger one is refused: what it means only a newer version knows. */
-const FORMAT = 1;
+const FORMAT = 2;
 
 const ACTION = 'open an SQLite backend';
 
@@ -66,7 +69,7 @@ export function prepareSchema(driver: SqliteDriver, identity: string): void {
     // Somebody else may have been first.
     if (formatOf(driver) === FORMAT) return;
     for (const sql of TABLES) driver.run(sql);
-    driver.run('INSERT INTO plimsoll_state VALUES (1, ?, ?, 1, -1, 0)', FORMAT, identity);
+    driver.run('INSERT INTO plimsoll_state VALUES (1, ?, ?, -1, 0)', FORMAT, identity);
   });
 }
 

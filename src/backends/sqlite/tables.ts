@@ -26,34 +26,55 @@ export interface RowBounds {
   readonly rowsMax?: number;
 }
 
-const COLUMNS = 'e.key, e.value, e.create_revision, e.revision, e.version, e.lease';
+/** Of an id; the bits above are the revision. As many events may be in one transaction: deletes of a range, or of a lease's keys. */
+const NUMBER_BITS = 22;
+const NUMBER_MAX = 2 ** NUMBER_BITS - 1;
+/** Room for one more below the 63 bits that SQLite has. */
+const REVISION_MAX = 2 ** 40;
+
+const FIRST_ID = `(? << ${NUMBER_BITS})`;
+const REVISION = `e.id >> ${NUMBER_BITS} AS revision`;
+const COLUMNS = `e.key, e.value, e.create_revision, ${REVISION}, e.version, e.lease`;
 const LIVE = 'plimsoll_key k JOIN plimsoll_event e ON e.id = k.event';
 /**
  * The newest event of each key up to a revision, if it is no delete. Of two events of one key in one revision, which nested
  * transactions can make, the newer one has the larger id.
  */
 const AT =
-  'e.revision <= ? AND e.deleted = 0 AND NOT EXISTS ' +
-  '(SELECT 1 FROM plimsoll_event n WHERE n.key = e.key AND n.revision >= e.revision AND n.revision <= ? AND n.id > e.id)';
+  `e.id < ${FIRST_ID} AND e.deleted = 0 AND NOT EXISTS ` +
+  `(SELECT 1 FROM plimsoll_event n WHERE n.key = e.key AND n.id > e.id AND n.id < ${FIRST_ID})`;
 
-const REVISION_BEHIND = 'SELECT revision FROM plimsoll_event WHERE revision >= ? ORDER BY revision LIMIT 1 OFFSET ?';
+const INSERT_EVENT = 'INSERT INTO plimsoll_event (id, key, value, create_revision, version, lease, deleted)';
+const NEWEST = `SELECT id >> ${NUMBER_BITS} FROM plimsoll_event ORDER BY id DESC LIMIT 1`;
+const REVISION_BEHIND = `SELECT id >> ${NUMBER_BITS} AS revision FROM plimsoll_event WHERE id >= ${FIRST_ID} ORDER BY id LIMIT 1 OFFSET ?`;
 
-/** What is in the tables, and what is written to them: SQL is here and in `schema.ts` only. Nothing is remembered in between. */
+/**
+ * What is in the tables, and what is written to them: SQL is here and in `schema.ts` only. Nothing is remembered from one
+ * transaction of SQLite to the next, since another process may have written between them.
+ */
 export class SqliteTables {
   readonly #driver: SqliteDriver;
+  /** As the transaction that is under way has read or left it. */
+  #state: SqliteState | undefined;
+  #nextLease: { readonly row: LeaseRow | undefined } | undefined;
+  /** Of the next event, if it is of the revision of the one before. */
+  #number = 0;
 
   constructor(driver: SqliteDriver) {
     this.#driver = driver;
   }
 
+  /** To be called when a transaction of SQLite has begun, and before a look without one. */
+  begin(): void {
+    this.#state = undefined;
+    this.#nextLease = undefined;
+    this.#number = 0;
+  }
+
+  /** The revision begins at 1, as that of etcd; the newest event is never compacted (`clean`). */
   state(): SqliteState {
-    const row = this.#one('SELECT identity, revision, compacted, cleaned FROM plimsoll_state') as SqliteRow;
-    return {
-      identity: row.identity as string,
-      revision: row.revision as number,
-      compacted: row.compacted as number,
-      cleaned: row.cleaned as number,
-    };
+    this.#state ??= this.#readState();
+    return this.#state;
   }
 
   live(key: Uint8Array): BackendKeyValue | undefined {
@@ -63,17 +84,17 @@ export class SqliteTables {
 
   /**
    * Keys ascending, at most `rowsMax` of those changed at or above a revision. `revision` 0 is the newest. The plus keeps SQLite
-   * from going through the index by revision, and sorting what it finds.
+   * from going through all events from that revision on, and sorting what it finds.
    */
   rows(range: ByteRange, revision: Revision, { minModRevision = 0, rowsMax = -1 }: RowBounds = {}): BackendKeyValue[] {
     if (revision === 0) {
       const { where, parameters } = within('k.key', range);
-      const sql = `SELECT ${COLUMNS} FROM ${LIVE} WHERE ${where} AND +e.revision >= ? ORDER BY k.key LIMIT ?`;
-      return this.#all(sql, ...parameters, minModRevision, rowsMax).map(kvOf);
+      const sql = `SELECT ${COLUMNS} FROM ${LIVE} WHERE ${where} AND +e.id >= ${FIRST_ID} ORDER BY k.key LIMIT ?`;
+      return this.#all(sql, ...parameters, bound(minModRevision), rowsMax).map(kvOf);
     }
     const { where, parameters } = within('e.key', range);
-    const sql = `SELECT ${COLUMNS} FROM plimsoll_event e WHERE ${where} AND ${AT} AND +e.revision >= ? ORDER BY e.key LIMIT ?`;
-    return this.#all(sql, ...parameters, revision, revision, minModRevision, rowsMax).map(kvOf);
+    const sql = `SELECT ${COLUMNS} FROM plimsoll_event e WHERE ${where} AND ${AT} AND +e.id >= ${FIRST_ID} ORDER BY e.key LIMIT ?`;
+    return this.#all(sql, ...parameters, revision + 1, revision + 1, bound(minModRevision), rowsMax).map(kvOf);
   }
 
   count(range: ByteRange, revision: Revision): number {
@@ -83,13 +104,15 @@ export class SqliteTables {
     }
     const { where, parameters } = within('e.key', range);
     const sql = `SELECT count(*) AS n FROM plimsoll_event e WHERE ${where} AND ${AT}`;
-    return countOf(this.#one(sql, ...parameters, revision, revision));
+    return countOf(this.#one(sql, ...parameters, revision + 1, revision + 1));
   }
 
+  /** `modRevision` is the present revision, when this transaction of SQLite has made it, or the next one. */
   put({ key, value, createRevision, modRevision, version, lease }: BackendKeyValue): void {
     this.#run(
-      'INSERT INTO plimsoll_event (revision, key, value, create_revision, version, lease, deleted) VALUES (?, ?, ?, ?, ?, ?, 0)',
+      `${INSERT_EVENT} VALUES (${FIRST_ID} | ?, ?, ?, ?, ?, ?, 0)`,
       modRevision,
+      this.#numberAt(modRevision),
       key,
       value,
       createRevision,
@@ -102,23 +125,18 @@ export class SqliteTables {
   /** The key goes first: what it frees the event can have, in a file that is full. */
   delete(key: Uint8Array, revision: Revision): void {
     this.#run('DELETE FROM plimsoll_key WHERE key = ?', key);
-    this.#run(
-      "INSERT INTO plimsoll_event (revision, key, value, create_revision, version, lease, deleted) VALUES (?, ?, NULL, 0, 0, '0', 1)",
-      revision,
-      key,
-    );
-  }
-
-  setRevision(revision: Revision): void {
-    this.#run('UPDATE plimsoll_state SET revision = ?', revision);
+    const number = this.#numberAt(revision);
+    this.#run(`${INSERT_EVENT} VALUES (${FIRST_ID} | ?, ?, NULL, 0, 0, '0', 1)`, revision, number, key);
   }
 
   setCompacted(revision: Revision): void {
     this.#run('UPDATE plimsoll_state SET compacted = ?', revision);
+    this.#state = undefined;
   }
 
   setCleaned(revision: Revision): void {
     this.#run('UPDATE plimsoll_state SET cleaned = ?', revision);
+    this.#state = undefined;
   }
 
   /**
@@ -126,11 +144,10 @@ export class SqliteTables {
    * one revision are in the order in which they were made.
    */
   history(from: Revision, eventsMax: number): { readonly revision: Revision; readonly event: BackendEvent }[] {
-    const last = `(${REVISION_BEHIND})`;
     const sql =
-      `SELECT ${COLUMNS}, e.deleted FROM plimsoll_event e ` +
-      `WHERE e.revision BETWEEN ? AND coalesce(${last}, ${Number.MAX_SAFE_INTEGER}) ORDER BY e.revision, e.id`;
-    return this.#all(sql, from, from, eventsMax - 1).map((row) => {
+      `SELECT ${COLUMNS}, e.deleted FROM plimsoll_event e WHERE e.id >= ${FIRST_ID} ` +
+      `AND e.id < (coalesce((${REVISION_BEHIND}), ${REVISION_MAX}) + 1 << ${NUMBER_BITS}) ORDER BY e.id`;
+    return this.#all(sql, bound(from), bound(from), eventsMax - 1).map((row) => {
       const revision = row.revision as number;
       if (row.deleted === 0) return { revision, event: { type: 'put', kv: kvOf(row) } };
       return { revision, event: { type: 'delete', key: row.key as Uint8Array, modRevision: revision } };
@@ -146,15 +163,15 @@ export class SqliteTables {
   clean(from: Revision, to: Revision, compacted: Revision): void {
     this.#run(
       'DELETE FROM plimsoll_event WHERE id IN (SELECT p.id FROM plimsoll_event e JOIN plimsoll_event p ' +
-        'ON p.key = e.key AND p.revision <= e.revision AND p.revision < ? AND p.id < e.id WHERE e.revision BETWEEN ? AND ?)',
+        `ON p.key = e.key AND p.id < e.id AND p.id < ${FIRST_ID} WHERE e.id >= ${FIRST_ID} AND e.id < ${FIRST_ID})`,
       compacted,
       from,
-      to,
+      to + 1,
     );
     this.#run(
-      'DELETE FROM plimsoll_event WHERE revision BETWEEN ? AND ? AND deleted = 1',
+      `DELETE FROM plimsoll_event WHERE id >= ${FIRST_ID} AND id < ${FIRST_ID} AND deleted = 1`,
       from,
-      Math.min(to, compacted - 1),
+      Math.min(to + 1, compacted),
     );
   }
 
@@ -178,9 +195,12 @@ export class SqliteTables {
 
   /** In the order in which they expire: by deadline, then by id as a number (store:R41). */
   nextLease(): LeaseRow | undefined {
-    const sql = 'SELECT id, ttl_ms, deadline_ms FROM plimsoll_lease ORDER BY deadline_ms, length(id), id LIMIT 1';
-    const row = this.#one(sql);
-    return row === undefined ? undefined : leaseOf(row);
+    if (this.#nextLease === undefined) {
+      const sql = 'SELECT id, ttl_ms, deadline_ms FROM plimsoll_lease ORDER BY deadline_ms, length(id), id LIMIT 1';
+      const row = this.#one(sql);
+      this.#nextLease = { row: row === undefined ? undefined : leaseOf(row) };
+    }
+    return this.#nextLease.row;
   }
 
   setLease({ id, ttlMs, deadlineMs }: LeaseRow): void {
@@ -190,16 +210,42 @@ export class SqliteTables {
       ttlMs,
       deadlineMs,
     );
+    this.#nextLease = undefined;
   }
 
   deleteLease(id: LeaseId): void {
     this.#run('DELETE FROM plimsoll_lease WHERE id = ?', id);
+    this.#nextLease = undefined;
   }
 
   /** Keys attached to a lease, ascending. */
   keysOf(id: LeaseId): Uint8Array[] {
     const sql = "SELECT key FROM plimsoll_key WHERE lease = ? AND lease <> '0' ORDER BY key";
     return this.#all(sql, id).map(({ key }) => key as Uint8Array);
+  }
+
+  #readState(): SqliteState {
+    const sql = `SELECT identity, compacted, cleaned, coalesce((${NEWEST}), 1) AS revision FROM plimsoll_state`;
+    const row = this.#one(sql) as SqliteRow;
+    return {
+      identity: row.identity as string,
+      revision: row.revision as number,
+      compacted: row.compacted as number,
+      cleaned: row.cleaned as number,
+    };
+  }
+
+  /** Makes that revision the present one. What does not fit is refused, and with it all that shares the commit. */
+  #numberAt(revision: Revision): number {
+    const state = this.state();
+    if (state.revision !== revision) {
+      this.#state = { ...state, revision };
+      this.#number = 0;
+    }
+    if (this.#number > NUMBER_MAX)
+      throw new RangeError(`revision ${revision} would have more than ${NUMBER_MAX + 1} events`);
+    if (revision >= REVISION_MAX) throw new RangeError(`revision ${revision} is the last one that fits into a file`);
+    return this.#number++;
   }
 
   #all(sql: string, ...parameters: readonly SqliteValue[]): SqliteRow[] {
@@ -244,6 +290,11 @@ function kvOf(row: SqliteRow): BackendKeyValue {
 
 function leaseOf(row: SqliteRow): LeaseRow {
   return { id: row.id as string, ttlMs: row.ttl_ms as number, deadlineMs: row.deadline_ms as number };
+}
+
+/** A revision that was asked for: above all that can be there are as many events as at the last. */
+function bound(revision: Revision): Revision {
+  return Math.min(revision, REVISION_MAX);
 }
 
 function countOf(row: SqliteRow | undefined): number {

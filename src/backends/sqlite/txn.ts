@@ -39,7 +39,6 @@ export class SqliteTxn {
     this.#choose(txn);
     this.#check(txn);
     const responses = this.#branch(txn).map((operation) => this.#run(operation));
-    if (this.#hasWritten) this.#tables.setRevision(this.#next);
     const revision = this.#hasWritten ? this.#next : this.#state.revision;
     return { revision, succeeded: this.#path.get(txn) === true, responses };
   }

@@ -6,11 +6,11 @@ const TESTS = ['test/unit/adapters/', 'test/property/sqlite-backend'];
 export const SQLITE_FAULTS: readonly Fault[] = (
   [
     {
-      id: 'sqlite-revision-not-kept',
-      file: 'src/backends/sqlite/txn.ts',
-      find: 'if (this.#hasWritten) this.#tables.setRevision(this.#next);',
-      replace: '',
-      why: 'B1: the revision is committed with the change',
+      id: 'sqlite-state-is-remembered',
+      file: 'src/backends/sqlite/tables.ts',
+      find: 'this.#state = undefined;\n    this.#nextLease = undefined;\n    this.#number = 0;',
+      replace: 'this.#number = 0;',
+      why: 'another process may have written since the transaction before',
     },
     {
       id: 'sqlite-refused-too-late',
@@ -30,8 +30,8 @@ export const SQLITE_FAULTS: readonly Fault[] = (
     {
       id: 'sqlite-history-by-revision-alone',
       file: 'src/backends/sqlite/tables.ts',
-      find: 'n.revision <= ? AND n.id > e.id)',
-      replace: 'n.revision <= ? AND n.revision > e.revision)',
+      find: 'n.id > e.id AND n.id <',
+      replace: 'n.id >> 22 > e.id >> 22 AND n.id <',
       why: 'a key that nested transactions put and delete in one revision would be live in it',
     },
     {
@@ -44,8 +44,8 @@ export const SQLITE_FAULTS: readonly Fault[] = (
     {
       id: 'sqlite-compaction-brings-back',
       file: 'src/backends/sqlite/tables.ts',
-      find: "'DELETE FROM plimsoll_event WHERE revision BETWEEN ? AND ? AND deleted = 1',",
-      replace: "'DELETE FROM plimsoll_event WHERE revision >= ? AND revision < ? AND deleted = 0',",
+      find: 'AND deleted = 1`,',
+      replace: 'AND deleted = 0`,',
       why: 'store:R24, U23: live rows stay',
     },
     {
@@ -192,8 +192,8 @@ export const SQLITE_FAULTS: readonly Fault[] = (
     {
       id: 'sqlite-compaction-parts-a-batch',
       file: 'src/backends/sqlite/tables.ts',
-      find: 'AND p.revision < ? AND p.id < e.id',
-      replace: 'AND ? > -9 AND p.id < e.id',
+      find: 'AND p.id < e.id AND p.id <',
+      replace: 'AND p.id < e.id AND -9 <',
       why: 'store:R23: every event of the compacted revision stays',
     },
     {

@@ -178,9 +178,9 @@ describe('what is not a file of a store is refused, and left as it is', () => {
       'a newer format',
       async (file: string) => {
         await close(await openSqliteBackend({ file }));
-        runSql(file, 'UPDATE plimsoll_state SET format = 2');
+        runSql(file, 'UPDATE plimsoll_state SET format = 3');
       },
-      'has format 2',
+      'has format 3',
     ],
   ] as const)('%s', async (_, make, reason) => {
     const file = newFile();
