@@ -20,12 +20,10 @@ export class Writer {
   constructor(address) {
     this.#child = fork(fileURLToPath(import.meta.url), [address], { execArgv: [] });
     this.#child.on('message', (/** @type {Answered} */ { id, revision, error }) => {
-      const { resolve, reject } = /** @type {NonNullable<ReturnType<typeof this.#waiting.get>>} */ (
-        this.#waiting.get(id)
-      );
+      const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
-      if (revision === undefined) reject(new Error(error));
-      else resolve(revision);
+      if (revision === undefined) waiting?.reject(new Error(error));
+      else waiting?.resolve(revision);
     });
     this.#child.on('exit', (code, signal) => this.#refuse(`the writer has ended (${signal ?? code})`));
     this.#child.on('error', (error) => this.#refuse(String(error)));
