@@ -91,11 +91,17 @@ export function bucketsOf<T, I>(
     if (namespace !== undefined) return [...(tables.namespaces.get(namespace) ?? [])];
     return [...tables.namespaces.values()].flatMap((buckets) => [...buckets]);
   }
-  const kind = tables.kinds.get(groupKindText(groupKind));
-  if (kind === undefined) return [];
-  if (namespace === undefined) return [...kind.buckets.values()];
-  const bucket = kind.buckets.get(namespace);
+  if (namespace === undefined) return [...(tables.kinds.get(groupKindText(groupKind))?.buckets.values() ?? [])];
+  const bucket = bucketOf(tables, namespace, groupKind);
   return bucket === undefined ? [] : [bucket];
+}
+
+export function bucketOf<T, I>(
+  tables: ResourceTables<T, I>,
+  namespace: string,
+  groupKind: GroupKind,
+): Bucket<T, I> | undefined {
+  return tables.kinds.get(groupKindText(groupKind))?.buckets.get(namespace);
 }
 
 /** Of one bucket its own list, so that nothing is copied. */

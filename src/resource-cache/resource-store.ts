@@ -8,7 +8,7 @@ import { checkGroupKind, checkHandlerOptions, checkKey, checkSelector, checkText
 import type { ResourceEventHandler } from './event-subscription.ts';
 import { type HierarchyResult, HierarchyWalk, type VisitResource } from './hierarchy.ts';
 import type { InferParents } from './inferred-parents.ts';
-import { bucketsOf, joined, LiveView, type NamespaceView } from './namespace-view.ts';
+import { bucketOf, bucketsOf, joined, LiveView, type NamespaceView } from './namespace-view.ts';
 import type { Populate, Resource } from './resource.ts';
 import { ResourceFeed } from './resource-feed.ts';
 import { type GroupKind, groupKindText, localKey, type ResourceKey, resourceKeyText } from './resource-key.ts';
@@ -85,6 +85,7 @@ export type ResolvedStoreOptions<T, I> = Required<
   readonly indexes: readonly (readonly [string, IndexFunction<T, I>])[];
 };
 
+const NOTHING: readonly never[] = Object.freeze([]);
 /** Steps of a walk between two looks at the clock. */
 const STEPS_A_LOOK = 256;
 
@@ -192,6 +193,9 @@ export class ResourceStore<T = unknown, I = undefined> {
   /** Frozen, without an order. Of one kind in one namespace it is the same array until one of them changes, so asking costs nothing. */
   list(selector: ResourceSelector = {}): readonly Resource<T, I>[] {
     const { namespace, groupKind } = checkSelector(selector, 'list resources');
+    if (namespace !== undefined && groupKind !== undefined) {
+      return bucketOf(this.#tables, namespace, groupKind)?.list() ?? NOTHING;
+    }
     return joined(bucketsOf(this.#tables, namespace, groupKind), (bucket) => bucket.list());
   }
 

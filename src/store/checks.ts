@@ -81,8 +81,11 @@ export function checkMembers(
   if (typeof part !== 'object' || part === null || Array.isArray(part)) {
     throw new TypeError(`Cannot ${action}: ${notObject}`);
   }
-  for (const name of Object.keys(part)) {
-    if (!names.has(name)) throw new TypeError(`Cannot ${action}: unknown ${what} ${shown(name)}`);
+  // Own names only, as Object.keys has them, which would make an array at every call.
+  for (const name in part) {
+    if (!names.has(name) && Object.hasOwn(part, name)) {
+      throw new TypeError(`Cannot ${action}: unknown ${what} ${shown(name)}`);
+    }
   }
 }
 

@@ -73,6 +73,14 @@ describe.each(KINDS)('what is refused at the door, %s', (kind) => {
     expect([name, await facts()]).toEqual([name, before]);
   });
 
+  it('a name that is inherited is not asked for: who adds one to Object.prototype can still use the store', async () => {
+    const { store } = await open(kind);
+    const inherited = Object.create({ bogus: 1 }, { prefix: { value: 'a', enumerable: true } });
+    expect(store.range(inherited).kvs.map(({ key }) => key)).toEqual(['a']);
+    const own = Object.create({}, { prefix: { value: 'a' }, bogus: { value: 1, enumerable: true } });
+    expect(() => store.range(own)).toThrow('unknown option bogus');
+  });
+
   it.each(CALLS.filter(([name]) => name !== 'grantLease'))(
     '%s: options that are no object',
     async (_, action, call) => {
