@@ -151,7 +151,7 @@ export class LimitExceededError extends PlimsollError {
   readonly actual: number;
 
   constructor(action: string, facts: { limit: string; max: number; actual: number }) {
-    super('LIMIT_EXCEEDED', `Cannot ${action}: ${facts.limit} is ${facts.max}, got ${facts.actual}`);
+    super('LIMIT_EXCEEDED', `Cannot ${action}: ${facts.limit} is at most ${facts.max}, got ${facts.actual}`);
     this.limit = facts.limit;
     this.max = facts.max;
     this.actual = facts.actual;

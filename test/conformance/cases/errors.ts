@@ -61,7 +61,7 @@ const ERRORS: [plimsoll.PlimsollError, string, Record<string, unknown>][] = [
   ],
   [
     new plimsoll.LimitExceededError('put', { limit: 'keyBytes', max: 4, actual: 5 }),
-    'Cannot put: keyBytes is 4, got 5',
+    'Cannot put: keyBytes is at most 4, got 5',
     { code: 'LIMIT_EXCEEDED', limit: 'keyBytes', max: 4, actual: 5 },
   ],
   [

@@ -198,7 +198,7 @@ describe('the patch of a call', () => {
       expect.stringContaining('is not JSON data'),
       'unknown option ifunchanged',
       'ifUnchanged is of type number, not a boolean',
-      'patches is 1000, got 1001',
+      'patches is at most 1000, got 1001',
     ]);
     await life.stop();
   });

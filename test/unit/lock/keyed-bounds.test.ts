@@ -53,7 +53,7 @@ describe('locksMax', () => {
     const held = take(locks, 'a', 'write');
     const waiting = requests.ask('W', 'a', 'write');
     expect(() => locks.tryAcquire('b', 'read')).toThrow(LimitExceededError);
-    expect(() => locks.tryAcquire('b', 'read')).toThrow('locksMax is 2, got 3');
+    expect(() => locks.tryAcquire('b', 'read')).toThrow('locksMax is at most 2, got 3');
     await expect(locks.acquire('a', 'read')).rejects.toMatchObject({ limit: 'locksMax' });
     expect(locks.stats()).toMatchObject({ keys: 1, idleKeys: 0 });
     held.release();

@@ -75,7 +75,7 @@ describe('a prefix', () => {
     expect(locks.tryAcquire(Array.from({ length: 64 }, () => 'x').join('/'), 'read')).toBeDefined();
     const long = Array.from({ length: 65 }, () => 'y').join('/');
     expect(() => locks.tryAcquire(long, 'read')).toThrow(LimitExceededError);
-    expect(() => locks.tryAcquire(long, 'read', PREFIX)).toThrow('segments is 64, got 65');
+    expect(() => locks.tryAcquire(long, 'read', PREFIX)).toThrow('segments is at most 64, got 65');
   });
 });
 

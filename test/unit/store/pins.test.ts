@@ -363,7 +363,7 @@ describe('the bounds of a pin', () => {
     const { store } = await openTestStore({ limits: { pins: 2 } });
     const pins = [store.pin(1, { owner }), store.pin(1, { owner })];
     expect(() => store.pin(1, { owner })).toThrow(LimitExceededError);
-    expect(() => store.pin(1, { owner })).toThrow('Cannot pin a revision: pins is 2, got 3');
+    expect(() => store.pin(1, { owner })).toThrow('Cannot pin a revision: pins is at most 2, got 3');
     pins[0]?.release();
     store.pin(1, { owner });
     expect(store.stats().pins.length).toBe(2);

@@ -240,12 +240,12 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     'Cannot get a key: the key is not a string',
   ],
   ['get: a lone surrogate', (s) => s.get('a\udc00'), TypeError, 'Cannot get a key: the key has a lone surrogate'],
-  ['get: too long', (s) => s.get(LONG), LimitExceededError, 'Cannot get a key: keyBytes is 65535, got 65536'],
+  ['get: too long', (s) => s.get(LONG), LimitExceededError, 'Cannot get a key: keyBytes is at most 65535, got 65536'],
   [
     'get: too long in bytes only',
     (s) => s.get('\u00e9'.repeat(32_768)),
     LimitExceededError,
-    'Cannot get a key: keyBytes is 65535, got 65536',
+    'Cannot get a key: keyBytes is at most 65535, got 65536',
   ],
   [
     'get: a broken revision',
@@ -758,7 +758,7 @@ describe('wrong calls', () => {
       [
         () => store.put(new Uint8Array(65_536), 1),
         LimitExceededError,
-        'Cannot put a key: keyBytes is 65535, got 65536',
+        'Cannot put a key: keyBytes is at most 65535, got 65536',
       ],
       [
         () => store.range({ prefix: new Uint8Array(0), continue: '1::1:%E2%82%AC' }),
