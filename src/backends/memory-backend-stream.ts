@@ -22,7 +22,9 @@ export class MemoryBackendStream implements BackendWatchStream {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<BackendWatchItem, void, undefined> {
-    const { fromRevision, signal } = this.#request;
+    const { signal } = this.#request;
+    // 0 is the oldest revision here, and "from now on" to the store.
+    const fromRevision = Math.max(1, this.#request.fromRevision);
     const options = signal === undefined ? { fromRevision } : { fromRevision, signal };
     const watch = this.#store.watch({ prefix: new Uint8Array(0) }, options);
     try {

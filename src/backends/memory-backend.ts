@@ -13,6 +13,7 @@ import type {
 } from '../types/backend.ts';
 import type { Revision } from '../types/revision.ts';
 import { shown } from '../types/shown.ts';
+import { checkRangeRequest, checkTxnRequest } from './check-request.ts';
 import { MemoryBackendLeases } from './memory-backend-leases.ts';
 import { MemoryBackendStream } from './memory-backend-stream.ts';
 import { type ByteStore, backendKv, keyRange, positionOf, signalOf } from './memory-backend-terms.ts';
@@ -69,6 +70,7 @@ class MemoryBackend implements Backend {
 
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
     request.signal?.throwIfAborted();
+    checkRangeRequest(request, 'read from a memory backend');
     const store = this.#store;
     // 0 is the newest, as in a transaction.
     const { revision: asked = 0 } = request;
@@ -95,6 +97,7 @@ class MemoryBackend implements Backend {
   }
 
   async txn(request: BackendTxnRequest): Promise<BackendTxnResponse> {
+    checkTxnRequest(request, 'run a transaction');
     const { revision, succeeded, responses } = await this.#store.txn(txnOf(request), signalOf(request));
     return { identity: this.#store.identity, revision, succeeded, responses: responses.map(responseOf) };
   }

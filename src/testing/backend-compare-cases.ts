@@ -101,6 +101,8 @@ export const COMPARE_CASES: readonly BackendCaseSpec[] = [
         span('b', 'b'),
         span('b', 'a'),
         span('c', ''),
+        span('', '\x00'),
+        span('b', '\x00'),
       ];
       for (const range of ranges) {
         await expectHolds(session, when(range, 'version', '=', 0), true);

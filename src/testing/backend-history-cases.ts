@@ -80,7 +80,7 @@ export const HISTORY_CASES: readonly BackendCaseSpec[] = [
         [point('a'), span('l', '')],
       ];
       for (const ranges of selections) {
-        for (const from of [first, low, floor - 1]) await refusedStart(session, from, floor, ranges);
+        for (const from of [0, first, low, floor - 1]) await refusedStart(session, from, floor, ranges);
       }
       const legal = session.watch(floor);
       await session.seen(legal, last);

@@ -18,6 +18,10 @@ const RANGES: readonly ByteRange[] = [
   span('\xff', ''),
   span('b', 'b'),
   span('c', 'a'),
+  // Below a zero byte is no key; etcd takes such an end for none.
+  span('', '\x00'),
+  span('\x00', '\x00'),
+  span('b', '\x00'),
 ];
 
 /** `range`: which rows, and at which revision. */

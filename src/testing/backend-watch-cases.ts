@@ -72,6 +72,25 @@ export const WATCH_CASES: readonly BackendCaseSpec[] = [
     },
   },
   {
+    name: 'a range that holds no key is a stream without changes, alone and beside others',
+    rule: 'store:R7',
+    async run(session) {
+      const { revision: from } = await session.status();
+      for (const range of [span('b', 'b'), span('c', 'a'), span('', '\x00'), span('b', '\x00')]) {
+        const alone = session.watch(from + 1, { ranges: [range] });
+        const beside = session.watch(from + 1, { ranges: [range, point('z')] });
+        await session.opened(alone);
+        await session.opened(beside);
+        await session.write({ '\x00': '1', a: '1', b: '1', c: '1' });
+        const revision = await session.write({ z: '1' });
+        await session.seen(beside, revision);
+        const keys = beside.changes.flatMap(({ events }) => events.map(keyOf));
+        session.equal('the keys beside it', [...new Set(keys)], ['z']);
+        session.equal('the changes in it', alone.changes.length, 0);
+      }
+    },
+  },
+  {
     name: 'a range is one of bytes, not of a path or a text',
     rule: 'store:R7',
     async run(session) {

@@ -92,6 +92,9 @@ export async function openEtcdBackend(options: EtcdBackendOptions): Promise<Back
   const { endpoints: given, username, password, timeoutMs = 5000, clock = systemClock, signal } = options;
   checkInteger('timeoutMs', timeoutMs, ACTION, 1, INT32_MAX);
   checkSignal(signal, ACTION);
+  for (const [name, value] of Object.entries({ username, password })) {
+    if (value !== undefined && typeof value !== 'string') throw new TypeError(`Cannot ${ACTION}: ${name} is no string`);
+  }
   if ((username === undefined) !== (password === undefined)) {
     throw new TypeError(`Cannot ${ACTION}: username and password belong together`);
   }

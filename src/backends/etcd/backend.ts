@@ -25,6 +25,7 @@ import {
   LimitExceededError,
 } from '../../types/errors.ts';
 import type { Revision } from '../../types/revision.ts';
+import { checkRangeRequest, checkTxnRequest } from '../check-request.ts';
 import { txnOf } from '../txn-terms.ts';
 import type { CallOptions, EtcdClient } from './client.ts';
 import { backendError, EtcdRefusal } from './errors.ts';
@@ -76,6 +77,7 @@ export class EtcdBackend implements Backend {
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
     const { ranges, revision = 0, signal } = request;
     const action = 'read from etcd';
+    checkRangeRequest(request, action);
     const [first] = ranges;
     if (first === undefined) {
       const position = await this.#position(action, signal);
@@ -103,6 +105,7 @@ export class EtcdBackend implements Backend {
   async txn({ signal, ...request }: BackendTxnRequest): Promise<BackendTxnResponse> {
     const action = 'run a transaction';
     signal?.throwIfAborted();
+    checkTxnRequest(request, action);
     // etcd does not find every key that is written twice; and what is wrong is told with its facts.
     prepareTxn(this.#types, txnOf(request), DEFAULT_LIMITS.txnOperations);
     const isEmpty = request.then.length === 0 && request.else.length === 0;

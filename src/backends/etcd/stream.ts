@@ -15,6 +15,7 @@ import { EtcdRefusal, Unreadable } from './errors.ts';
 import { hasSoundProgress, versionOf } from './version.ts';
 import {
   flagOf,
+  holdsNothing,
   integerOf,
   keyOf,
   listOf,
@@ -138,8 +139,10 @@ export class EtcdStream implements BackendWatchStream {
   }
 }
 
-/** From the smallest start to the largest end; an empty end is none. */
-function coverOf(ranges: readonly ByteRange[]): ByteRange {
+/** From the smallest start to the largest end; an empty end is none. etcd refuses to watch what holds nothing: then it is some key. */
+function coverOf(all: readonly ByteRange[]): ByteRange {
+  const ranges = all.filter((range) => !holdsNothing(range));
+  if (ranges.length === 0 && all.length > 0) return { start: EMPTY };
   const [only] = ranges;
   if (ranges.length === 1 && only !== undefined) return only;
   let start: Uint8Array | undefined;

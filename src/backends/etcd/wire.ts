@@ -1,3 +1,4 @@
+import { compareBytes } from '../../core/key-order.ts';
 import type { BackendKeyValue, BackendPosition, ByteRange } from '../../types/backend.ts';
 import { Unreadable } from './errors.ts';
 
@@ -29,9 +30,22 @@ interface Halves {
 
 const ZERO = Uint8Array.of(0);
 const HALF = 0x1_0000_0000;
+/** From a key to itself, which is no key; by any but a zero byte, which as an end would be none. */
+const NOTHING = { key: Uint8Array.of(1), range_end: Uint8Array.of(1) };
+
+/**
+ * Whether no key can be in it. A range that ends at a zero byte is such a one: below it is only the empty key, which there is
+ * not. On the wire that end would have no bound.
+ */
+export function holdsNothing({ start, end }: ByteRange): boolean {
+  if (end === undefined || end.length === 0) return false;
+  return compareBytes(start, end) >= 0 || (end.length === 1 && end[0] === 0);
+}
 
 /** No key sorts before a zero byte, so that is what an empty start becomes. */
-export function wireRange({ start, end }: ByteRange): WireObject {
+export function wireRange(range: ByteRange): WireObject {
+  const { start, end } = range;
+  if (holdsNothing(range)) return NOTHING;
   const key = start.length === 0 ? ZERO : start;
   if (end === undefined) return { key };
   return { key, range_end: end.length === 0 ? ZERO : end };

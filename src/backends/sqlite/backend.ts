@@ -21,6 +21,7 @@ import type { Random } from '../../types/random.ts';
 import type { Revision } from '../../types/revision.ts';
 import type { SqliteDriver } from '../../types/sqlite-driver.ts';
 import { raceAborted } from '../../types/until-aborted.ts';
+import { checkRangeRequest, checkTxnRequest } from '../check-request.ts';
 import { txnOf } from '../txn-terms.ts';
 import { Changes } from './changes.ts';
 import { SqliteFile } from './file.ts';
@@ -89,8 +90,10 @@ export class SqliteBackend implements Backend {
   }
 
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
-    const { ranges, revision: asked = 0, minModRevision = 0, limit = 0, keysOnly, countOnly, signal } = request;
+    const { ranges, revision = 0, minModRevision = 0, limit = 0, keysOnly, countOnly, signal } = request;
     const action = 'read from an SQLite backend';
+    checkRangeRequest(request, action);
+    const asked = Math.max(0, revision);
     return this.#until(
       signal,
       this.#file.read(action, signal, (state) => {
@@ -131,6 +134,7 @@ export class SqliteBackend implements Backend {
 
   async txn({ signal, ...request }: BackendTxnRequest): Promise<BackendTxnResponse> {
     signal?.throwIfAborted();
+    checkTxnRequest(request, 'run a transaction');
     const prepared = prepareTxn(this.#types, txnOf(request), DEFAULT_LIMITS.txnOperations);
     const writing = this.#file.write('run a transaction', signal, (state) => {
       const keyBytes = (text: string) => this.#types.keys.bytes(text);

@@ -20,7 +20,8 @@ const BY_NAME: readonly (readonly [RegExp, SqliteFailure])[] = [
   [/SQLITE_(BUSY|LOCKED)|database (table )?is locked/, 'busy'],
   [/SQLITE_FULL|database or disk is full/, 'full'],
   [/SQLITE_READONLY|readonly database/, 'readonly'],
-  [/SQLITE_CORRUPT|disk image is malformed/, 'corrupt'],
+  // A table or a column of the store that is gone is damage, too: the driver says so as of any wrong SQL.
+  [/SQLITE_CORRUPT|disk image is malformed|no such (table|column)/, 'corrupt'],
   [/SQLITE_NOTADB|not a database/, 'foreign'],
   [/SQLITE_CANTOPEN|unable to open database file/, 'open'],
   [/SQLITE_IOERR|disk I\/O error/, 'io'],

@@ -244,7 +244,8 @@ export class SqliteTables {
     }
     if (this.#number > NUMBER_MAX)
       throw new RangeError(`revision ${revision} would have more than ${NUMBER_MAX + 1} events`);
-    if (revision >= REVISION_MAX) throw new RangeError(`revision ${revision} is the last one that fits into a file`);
+    if (revision >= REVISION_MAX)
+      throw new RangeError(`revision ${revision} is beyond the last one that fits into a file`);
     return this.#number++;
   }
 

@@ -153,6 +153,22 @@ export const BROKEN_STREAMS: readonly BrokenBackend[] = [
       ),
   },
   {
+    fault: 'an end of one zero byte is none, as on the wire of etcd',
+    rule: 'store:R7',
+    caughtBy: 'a range that holds no key',
+    make: (backend) =>
+      withStreams(
+        backend,
+        (items) => items,
+        (request) => ({
+          ...request,
+          ranges: request.ranges.map(({ start, end }) =>
+            end?.length === 1 && end[0] === 0 ? { start, end: new Uint8Array(0) } : { start, ...(end && { end }) },
+          ),
+        }),
+      ),
+  },
+  {
     fault: 'a point is watched as a prefix',
     rule: 'store:R7',
     caughtBy: 'a range is one of bytes, not of a path',
