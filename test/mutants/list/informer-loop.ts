@@ -114,8 +114,8 @@ export const INFORMER_LOOP_FAULTS: readonly Fault[] = [
   {
     id: 'informer-list-without-deadline',
     file: 'src/kubernetes/deadlines.ts',
-    find: 'const cancel = clock.after(timeoutMs, () => controller.abort(late()));',
-    replace: 'const cancel = clock.after(timeoutMs, late);',
+    find: 'const arm = () => clock.after(timeoutMs, () => controller.abort(late()));',
+    replace: 'const arm = () => clock.after(timeoutMs, late);',
     why: 'IN18: a page has a deadline',
     tests: LOOP_TESTS,
   },
