@@ -5,12 +5,13 @@ import { treePod } from './objects.mjs';
  * @typedef {import('./contestants.mjs').Kit} Kit
  * @typedef {{ p50: number, p99: number, p999: number, max: number }} Times Milliseconds.
  * @typedef {object} WaitFacts
- * @property {Times} applied From an event's arrival to its commit.
+ * @property {Times} applied From when an event was due to its commit: what waits in the queue of a turn that is late waits too.
  * @property {Times} handled To the end of the last handler's call.
  * @property {number} loopMaxMs Longest turn of the event loop.
  * @property {number} walks That came to their end meanwhile.
  * @property {number} commits For `events` of them.
  * @property {number} events
+ * @property {number} calls Of the handler.
  */
 
 /** What is traded for what: options of the store, and of its handler. */
@@ -29,10 +30,13 @@ export class Waits {
   #kit;
   #size;
 
-  /** @param {Kit} kit @param {number} size */
-  constructor(kit, size) {
+  #turnMs;
+
+  /** @param {Kit} kit @param {number} size @param {number} [turnMs] */
+  constructor(kit, size, turnMs = TURN_MS) {
     this.#kit = kit;
     this.#size = size;
+    this.#turnMs = turnMs;
   }
 
   /**
@@ -42,7 +46,7 @@ export class Waits {
    */
   case(caseName, facts) {
     const runs = Object.keys(MODES).map((mode) => {
-      const run = new Run(this.#kit, this.#size, /** @type {keyof typeof MODES} */ (mode));
+      const run = new Run(this.#kit, this.#size, /** @type {keyof typeof MODES} */ (mode), this.#turnMs);
       return {
         run,
         name: mode,
@@ -67,7 +71,11 @@ class Run {
   #size;
   #store;
   #feed;
-  /** When the newest event of each uid came. @type {Map<string, number>} */
+  #turnMs;
+  /** What was found wrong while it ran: told by `findings`. @type {string[]} */
+  #wrong = [];
+  #calls = 0;
+  /** When each event was due, by the version that it brought. @type {Map<string, number>} */
   #arrivals = new Map();
   /** @type {number[]} */
   #applied = [];
@@ -80,12 +88,13 @@ class Run {
   /** @type {Map<number, import('./objects.mjs').Pod>} */
   #last = new Map();
 
-  /** @param {Kit} kit @param {number} size @param {keyof typeof MODES} mode */
-  constructor(kit, size, mode) {
+  /** @param {Kit} kit @param {number} size @param {keyof typeof MODES} mode @param {number} turnMs */
+  constructor(kit, size, mode, turnMs) {
     this.#size = size;
+    this.#turnMs = turnMs;
     this.#version = size;
-    const waited = (/** @type {number[]} */ times, /** @type {string} */ uid) => {
-      const since = this.#arrivals.get(uid);
+    const waited = (/** @type {number[]} */ times, /** @type {string} */ version) => {
+      const since = this.#arrivals.get(version);
       if (since !== undefined) times.push(performance.now() - since);
     };
     const { store: options, handler } = MODES[mode];
@@ -93,16 +102,19 @@ class Run {
       ...options,
       // Called for each commit, as it is made.
       populate: (object) => {
-        waited(this.#applied, /** @type {import('./objects.mjs').Pod} */ (object).metadata.uid);
+        waited(this.#applied, /** @type {import('./objects.mjs').Pod} */ (object).metadata.resourceVersion);
         return undefined;
       },
     });
     this.#feed = this.#store.feed({ group: '', kind: 'Pod' });
     this.#feed.replace(Array.from({ length: size }, (_, index) => treePod(index)));
     this.#store.flush();
-    this.#store.onResourceUpdated(({ new: now, view }) => {
-      if (now === undefined || view.seq === 0) throw new Error('Cannot measure: something has gone');
-      waited(this.#handled, now.uid);
+    const isExact = 'snapshotView' in handler;
+    this.#store.onResourceUpdated(({ new: now, seq, view }) => {
+      this.#calls++;
+      if (now === undefined) this.#wrong.push(`${seq}: something has gone`);
+      else waited(this.#handled, now.resourceVersion);
+      if (view.seq < seq || (isExact && view.seq > seq)) this.#wrong.push(`${seq}: the view is of ${view.seq}`);
     }, handler);
   }
 
@@ -111,17 +123,23 @@ class Run {
     const start = [place(0)];
     const walking = (async () => {
       while (!isOver) {
-        await this.#store.iterateHierarchyInSlices(start, () => {});
+        const { visited } = await this.#store.iterateHierarchyInSlices(start, () => {});
+        if (visited !== this.#size) this.#wrong.push(`a walk has visited ${visited} of ${this.#size}`);
         this.#walks++;
+        // One that fits into a slice never gives way.
+        await new Promise((resolve) => setImmediate(resolve));
       }
     })();
     const begun = performance.now();
     let last = begun;
     let sent = 0;
-    for (let now = begun; now - begun < TURN_MS; now = performance.now()) {
+    // All of them, also those that were due while the loop was held up at the end of the turn.
+    const due = this.#turnMs * EVENTS_A_MS;
+    while (sent < due) {
+      const now = performance.now();
       this.#loopMaxMs = Math.max(this.#loopMaxMs, now - last);
       last = now;
-      for (; sent < (now - begun) * EVENTS_A_MS; sent++) this.#send();
+      for (; sent < Math.min(due, (now - begun) * EVENTS_A_MS); sent++) this.#send(begun + sent / EVENTS_A_MS);
       await new Promise((resolve) => setImmediate(resolve));
     }
     isOver = true;
@@ -140,6 +158,7 @@ class Run {
       walks: this.#walks,
       commits: commits - this.#size,
       events: this.#events,
+      calls: this.#calls,
     };
   }
 
@@ -148,19 +167,31 @@ class Run {
       return this.#store.get(place(index))?.resourceVersion;
     });
     const expected = [...this.#last.values()].slice(-1000).map(({ metadata }) => metadata.resourceVersion);
-    return [{ what: 'the newest versions', actual: found, expected }];
+    const { commits, handlers } = this.#store.stats;
+    const merged = handlers.reduce((sum, one) => sum + one.merged, 0);
+    return [
+      { what: 'the newest versions', actual: found, expected },
+      { what: 'what was wrong meanwhile', actual: this.#wrong.slice(0, 3), expected: [] },
+      { what: 'calls of the handler', actual: this.#calls + merged, expected: commits - this.#size },
+    ];
   }
 
   close() {
     this.#store.close();
   }
 
-  #send() {
+  /**
+   * As of when it was due, not of when this process came to it: a store that holds the loop up would otherwise not be charged for
+   * the events that came meanwhile.
+   *
+   * @param {number} dueMs
+   */
+  #send(dueMs) {
     const index = (this.#version * 7919) % this.#size;
     const object = treePod(index, ++this.#version);
-    const { uid, namespace, name } = object.metadata;
+    const { resourceVersion, namespace, name } = object.metadata;
     this.#last.set(index, object);
-    this.#arrivals.set(uid, performance.now());
+    this.#arrivals.set(resourceVersion, dueMs);
     this.#feed.apply({ type: 'updated', key: `${namespace}/${name}`, object, old: object });
   }
 }

@@ -22,7 +22,7 @@ export function statusError(action: string, status: unknown, answered?: Answered
     httpStatus: answered?.httpStatus ?? (typeof code === 'number' ? code : 0),
     reason: textOf(member(status, 'reason')),
     retryAfterMs: headerMs(answered) ?? (typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined),
-    continue: textOf(member(member(status, 'metadata'), 'continue')) || undefined,
+    continue: tokenOf(member(member(status, 'metadata'), 'continue')),
     causes: causesOf(member(details, 'causes')),
   });
 }
@@ -43,6 +43,13 @@ const TEXT_MAX = 500;
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value.slice(0, TEXT_MAX) : '';
+}
+
+/** A token is whole, or none at all: what is cut off would be asked for again and again. It has to go into an address. */
+const TOKEN_MAX = 16_384;
+
+function tokenOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= TOKEN_MAX ? value : undefined;
 }
 
 /** A member of what may be anything. */

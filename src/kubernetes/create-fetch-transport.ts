@@ -2,6 +2,7 @@ import { checkMembers } from '../store/checks.ts';
 import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkLogger } from '../types/check-logger.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Logger } from '../types/logger.ts';
 import { shown } from '../types/shown.ts';
@@ -78,6 +79,7 @@ export function createFetchTransport(options: FetchTransportOptions): Kubernetes
       throw new TypeError(`Cannot ${ACTION}: ${name} is not a function`);
     }
   }
+  checkLogger(logger, ACTION);
   checkInteger('lineBytesMax', lineBytesMax, ACTION, 1, BYTES_MAX);
   checkInteger('answerBytesMax', answerBytesMax, ACTION, 1, BYTES_MAX);
   return new FetchTransport({

@@ -4,6 +4,7 @@ import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkLogger } from '../types/check-logger.ts';
 import { shown } from '../types/shown.ts';
 import { createInformerCore } from './create-informer-core.ts';
 import { ResourceInformer } from './informer.ts';
@@ -97,11 +98,13 @@ export function createInformer<T = unknown>(options: InformerOptions<T>): Inform
   for (const name of ['version', 'resource'] as const) {
     if (resource[name] === undefined) throw new TypeError(`Cannot ${ACTION}: resource.${name} is missing`);
   }
+  checkNamespace(resource.namespace);
   for (const [name, value] of Object.entries({ random, onDeltas, onError, onConnect, onListed })) {
     if (value !== undefined && typeof value !== 'function') {
       throw new TypeError(`Cannot ${ACTION}: ${name} is not a function`);
     }
   }
+  checkLogger(options.logger, ACTION);
   checkInteger('deltasMax', deltasMax, ACTION, 1);
   const core = createInformerCore<T>({
     clock,
@@ -163,7 +166,7 @@ function limitsOf(options: Omit<InformerOptions, 'onDeltas'>): InformerLimits {
     streamingList,
     watchTimeoutSeconds,
     relistMs,
-    backoff: resolveBackoff(backoff, BACKOFF),
+    backoff: resolveBackoff(backoff, BACKOFF, ACTION),
   };
 }
 
@@ -199,9 +202,22 @@ function checkMethods(name: string, value: unknown, methods: readonly string[]):
   }
 }
 
-function checkTexts(what: string, value: object, names: ReadonlySet<string>): void {
-  checkMembers(value, names, ACTION, `${what} is not an object`, `member of ${what}`);
+/** What a server takes for one: anything else could only ever be a 404, tried again for ever. */
+const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function checkNamespace(namespace: string | undefined): void {
+  if (namespace === undefined || DNS_LABEL.test(namespace)) return;
+  throw new RangeError(
+    `Cannot ${ACTION}: resource.namespace is ${shown(namespace)}, no name of a namespace: a DNS label of up to 63 characters`,
+  );
+}
+
+function checkTexts(what: string, value: unknown, names: ReadonlySet<string>): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new TypeError(`Cannot ${ACTION}: ${what} is not an object`);
+  }
   for (const [name, text] of Object.entries(value)) {
+    if (!names.has(name)) throw new TypeError(`Cannot ${ACTION}: ${what}.${shown(name)} is unknown`);
     if (text === undefined || (typeof text === 'string' && (text !== '' || name === 'group'))) continue;
     throw new TypeError(`Cannot ${ACTION}: ${what}.${name} is ${shown(text)}, not a text with a character in it`);
   }

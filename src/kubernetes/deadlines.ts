@@ -30,29 +30,49 @@ export interface DeadlineOptions<R> {
 }
 
 /**
+ * The deadline stands still from now on, until what it returned is called; then all of it begins anew. For what keeps a request back that
+ * it has not sent yet.
+ */
+type Hold = () => () => void;
+
+/**
  * Answers within a deadline: rejects with the reason of the controller once it aborts, by the deadline or by anybody else, but not before
  * the request has ended too, so that the next one is never beside it.
  */
 export async function withDeadline<R>(
   { clock, timeoutMs, controller, late, discard }: DeadlineOptions<R>,
-  start: (signal: AbortSignal) => Promise<R>,
+  start: (signal: AbortSignal, hold: Hold) => Promise<R>,
 ): Promise<R> {
   const { signal } = controller;
   signal.throwIfAborted();
-  const cancel = clock.after(timeoutMs, () => controller.abort(late()));
-  const sent = call(start, signal);
+  let isOver = false;
+  const arm = () => clock.after(timeoutMs, () => controller.abort(late()));
+  let cancel = arm();
+  const hold = () => {
+    cancel();
+    return () => {
+      cancel();
+      if (!isOver) cancel = arm();
+    };
+  };
+  const sent = call(start, signal, hold);
   try {
     return await raceAborted(sent, [signal]);
   } catch (error) {
     if (signal.aborted) await untilEnded(clock, sent.then(discard));
     throw error;
   } finally {
+    isOver = true;
     cancel();
   }
 }
 
-async function call<R>(start: (signal: AbortSignal) => Promise<R>, signal: AbortSignal): Promise<R> {
-  return start(signal);
+async function call<R>(
+  start: (signal: AbortSignal, hold: Hold) => Promise<R>,
+  signal: AbortSignal,
+  hold: Hold,
+): Promise<R> {
+  return start(signal, hold);
 }
 
 /**

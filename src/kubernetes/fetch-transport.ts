@@ -7,7 +7,7 @@ import { member, statusError } from './api-status.ts';
 import type { BearerTokens } from './bearer-tokens.ts';
 import { TransportError } from './errors.ts';
 import { LineStream } from './line-stream.ts';
-import { listQuery, resourcePath, watchQuery } from './resource-path.ts';
+import { listQuery, resourcePath, watchAction, watchQuery } from './resource-path.ts';
 import { ResponseBody } from './response-body.ts';
 import type { KubernetesTransport, ListPage, ListPageRequest, WatchRequest, WatchStream } from './transport.ts';
 
@@ -50,7 +50,7 @@ export class FetchTransport implements KubernetesTransport {
   }
 
   async watch(request: WatchRequest, { signal }: Required<SignalOptions>): Promise<WatchStream> {
-    const action = `watch ${request.resource.resource}`;
+    const action = watchAction(request);
     const connection = new AbortController();
     const unlisten = onAbort(signal, (reason) => connection.abort(reason));
     const end = () => {
@@ -134,8 +134,9 @@ function pageOf(action: string, text: string): ListPage {
   const metadata = member(list, 'metadata');
   const resourceVersion = member(metadata, 'resourceVersion');
   const token = member(metadata, 'continue');
-  // An empty list may be written as null.
-  const items = member(list, 'items') ?? [];
+  // Go writes an empty list as null. Without the member it is another thing, however well it was answered: a Table, one object.
+  const listed = member(list, 'items');
+  const items = listed === null ? [] : listed;
   if (!Array.isArray(items) || typeof resourceVersion !== 'string' || resourceVersion === '') {
     throw new TransportError(action, 'malformed', 'the answer is no list with a resourceVersion');
   }

@@ -2,7 +2,7 @@ import { checkChoice } from '../store/checks.ts';
 import type { Clock } from '../types/clock.ts';
 import { shown } from '../types/shown.ts';
 import type { DeletedReason, IgnoredReason, InformerDelta } from './informer-delta.ts';
-import { GONE, isUnchanged, type Known } from './known-object.ts';
+import { isUnchanged, type Known, letGo } from './known-object.ts';
 import { identify, isMalformed, type MalformedObject, type ObjectIdentity } from './object-identity.ts';
 import type { CompareVersions } from './resource-version.ts';
 import { Tombstones } from './tombstones.ts';
@@ -365,9 +365,7 @@ export class InformerCore<T = unknown> {
     this.#bury(uid, goneAt, reason === 'deleted');
     this.#known.delete(key);
     if (known.listedIn === this.#listing) this.#listed--;
-    // Nobody may find it by a guess, nor what is behind it.
-    known.listedIn = GONE;
-    known.next = undefined;
+    letGo(known);
     return { type: 'deleted', key, object, old, reason };
   }
 

@@ -1,5 +1,6 @@
 import { backoffDelayMs } from '../queue/backoff.ts';
 import { abortableSleep } from '../system/abortable.ts';
+import { onAbort } from '../types/on-abort.ts';
 import { ApiStatusError, TransportError } from './errors.ts';
 import { deliver, type InformerContext } from './informer-context.ts';
 import { InformerPace } from './informer-pace.ts';
@@ -26,7 +27,8 @@ export class InformerLoop<T> {
   readonly #pace: InformerPace;
   readonly #recovery: Recovery;
   readonly #onSynced: () => void;
-  #watch: OpenWatch | undefined;
+  /** Of the watch from its request on, which a list that is wanted ends. A list that is under way comes to its end. */
+  #following: AbortController | undefined;
   #reason: InformerConnection['reason'] = 'start';
   /** Before the next request, though nothing has failed. */
   #pauseMs = 0;
@@ -43,7 +45,7 @@ export class InformerLoop<T> {
   /** As soon as what is under way allows. */
   relist(): void {
     this.#recovery.wantList();
-    this.#watch?.end(RELIST);
+    this.#following?.abort(RELIST);
   }
 
   /** Resolves when the signal has aborted and nothing is left of any request. Never rejects. */
@@ -92,18 +94,22 @@ export class InformerLoop<T> {
     await this.#connected(
       request,
       signal,
-      async (watch) => {
+      async (watch, connection) => {
         const { listing, rest } = await listStream(this.#context, watch, signal);
         this.#context.counts.streamedLists++;
-        this.#listed(listing);
         isListed = true;
+        this.#following = connection;
+        this.#listed(listing);
+        // While it was under way, or by a callback: what has come is a list, the watch behind it is of no use.
+        if (this.#recovery.listWanted) throw RELIST;
         await this.#takeAll(watch, rest, signal);
       },
       async (error) => {
         if (isListed) return this.#watchFailed(error, signal);
         if (cannotStream(error)) return this.#recovery.cannotStream();
-        // Neither does one whose stream stays without an end.
-        if (error instanceof NoEndMark || isTimeout(error)) this.#recovery.cannotStream();
+        // Neither does one whose stream stays without an end; one that says nothing may be one that is down.
+        if (error instanceof NoEndMark) this.#recovery.cannotStream();
+        else if (isTimeout(error)) this.#recovery.streamTimedOut();
         this.#context.counts.failedLists++;
         await this.#failed(error, 'list', this.#recovery.listFailed(), signal);
       },
@@ -131,13 +137,17 @@ export class InformerLoop<T> {
   async #connected(
     request: Partial<WatchRequest>,
     signal: AbortSignal,
-    use: (watch: OpenWatch) => Promise<void>,
+    use: (watch: OpenWatch, connection: AbortController) => Promise<void>,
     failed: (error: unknown) => void | Promise<void>,
   ): Promise<void> {
     const { transport, resource, selectors, clock, limits, counts, callbacks } = this.#context;
+    const connection = new AbortController();
+    const unlisten = onAbort(signal, (reason) => connection.abort(reason));
+    if (request.sendInitialEvents !== true) this.#following = connection;
     let outcome: { readonly error: unknown } | undefined;
+    let watch: OpenWatch | undefined;
     try {
-      this.#watch = await OpenWatch.open({
+      watch = await OpenWatch.open({
         transport,
         request: {
           resource,
@@ -149,7 +159,7 @@ export class InformerLoop<T> {
         clock,
         connectTimeoutMs: limits.connectTimeoutMs,
         inactivityMs: limits.inactivityMs,
-        signal,
+        signal: connection.signal,
       });
       counts.openWatches++;
       counts.watches++;
@@ -159,16 +169,17 @@ export class InformerLoop<T> {
         reason: this.#reason,
         resourceVersion: request.resourceVersion ?? '',
       });
-      await use(this.#watch);
+      await use(watch, connection);
       this.#reason = 'ended';
     } catch (error) {
       outcome = { error };
     }
-    if (this.#watch !== undefined) {
-      await this.#watch.close();
-      this.#watch = undefined;
+    this.#following = undefined;
+    if (watch !== undefined) {
+      await watch.close();
       counts.openWatches--;
     }
+    unlisten();
     if (this.#pauseMs > 0) await abortableSleep(clock, this.#pauseMs, signal);
     this.#pauseMs = 0;
     if (outcome === undefined || signal.aborted) return;

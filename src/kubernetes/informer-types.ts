@@ -31,7 +31,7 @@ export interface InformerOptions<T = unknown>
    * its end; `'never'` asks for pages alone. @default 'auto'
    */
   readonly streamingList?: 'auto' | 'never';
-  /** How long a page, or the whole of a list that is streamed, may take, in ms from 1. @default 60000 */
+  /** How long a page may take, without what a transport holds it back, and how long a list that is streamed may be silent, in ms from 1. @default 60000 */
   readonly listTimeoutMs?: number;
   /** How long a watch may take to be accepted, in ms from 1. @default 30000 */
   readonly connectTimeoutMs?: number;

@@ -33,7 +33,7 @@ export class ResourceInformer<T> implements Informer<T> {
     const life = this.#life;
     this.#life = undefined;
     if (life !== undefined) {
-      const closed = new ClosedError('follow a resource');
+      const closed = new ClosedError('follow a resource', 'the informer was stopped');
       life.abort(closed);
       this.#synced.reject(closed);
     }

@@ -1,5 +1,5 @@
 /** Instead of a list: it is there no more. */
-export const GONE = -1;
+const GONE = -1;
 
 /** One object that is there. */
 export interface Known<T> {
@@ -13,6 +13,17 @@ export interface Known<T> {
   changedIn: number;
   /** What stood behind it in a list: most likely that is so again. Only a guess. */
   next: Known<T> | undefined;
+}
+
+/**
+ * It has gone. What stood before it in a list still points at it, until a list comes: nobody may find it by that guess, nor what is behind
+ * it, and neither may its object stay for that.
+ */
+export function letGo<T>(known: Known<T>): void {
+  const gone: Known<T | undefined> = known;
+  gone.listedIn = GONE;
+  gone.next = undefined;
+  gone.object = undefined;
 }
 
 /** Whether an item is the very state that is known, by everything that a look-up of it would read. */

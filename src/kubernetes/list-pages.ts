@@ -74,7 +74,7 @@ async function pageOf<T>(
   try {
     const page = await withDeadline(
       { clock, timeoutMs: limits.listTimeoutMs, controller, late, discard: () => {} },
-      (ofRequest) => transport.list({ resource, ...selectors, ...part }, { signal: ofRequest }),
+      (ofRequest, hold) => transport.list({ resource, ...selectors, ...part }, { signal: ofRequest, hold }),
     );
     status.heardAtMs = clock.now();
     return page;

@@ -3,6 +3,7 @@ import { onAbort } from '../types/on-abort.ts';
 import { raceAborted } from '../types/until-aborted.ts';
 import { Silence, untilEnded, withDeadline } from './deadlines.ts';
 import { TransportError } from './errors.ts';
+import { watchAction } from './resource-path.ts';
 import type { KubernetesTransport, WatchLine, WatchRequest, WatchStream } from './transport.ts';
 
 export interface OpenWatchOptions {
@@ -35,9 +36,7 @@ export class OpenWatch {
     this.#unlisten = parts.unlisten;
     this.#stream = parts.stream;
     this.#silence = new Silence(clock, inactivityMs, () => {
-      this.end(
-        new TransportError(`watch ${request.resource.resource}`, 'timeout', 'the server sent nothing for too long'),
-      );
+      this.end(new TransportError(watchAction(request), 'timeout', 'the server sent nothing for too long'));
     });
   }
 
@@ -46,8 +45,7 @@ export class OpenWatch {
     const { transport, request, clock, connectTimeoutMs, signal } = options;
     const controller = new AbortController();
     const unlisten = onAbort(signal, (reason) => controller.abort(reason));
-    const late = () =>
-      new TransportError(`watch ${request.resource.resource}`, 'timeout', `no answer within ${connectTimeoutMs} ms`);
+    const late = () => new TransportError(watchAction(request), 'timeout', `no answer within ${connectTimeoutMs} ms`);
     const discard = (stream: WatchStream) => stream.return?.();
     try {
       const stream = await withDeadline(

@@ -5,6 +5,8 @@ export type Retry = 'now' | 'later';
 
 /** Failures one after the other, without anything new between them, after which a list is made instead of another watch. */
 const MAX = { tooLarge: 2, inactive: 2, unreadable: 3 } as const;
+/** Streams of a list one after the other that said nothing, after which lists are asked for in pages for good. */
+const STREAM_TIMEOUTS_MAX = 2;
 /** Expiries one after the other after which no version is given to a watch. */
 const EXPIRED_MAX = 3;
 
@@ -23,6 +25,9 @@ export class Recovery {
   /** The next list is of the newest state, and not of any that is not older than what is known. */
   #newest = true;
   #streams: boolean;
+  #streamTimeouts = 0;
+  /** Though the server may stream lists. */
+  #pagesNext = false;
   #counts = { expired: 0, tooLarge: 0, inactive: 0, unreadable: 0 };
 
   constructor(streams: boolean) {
@@ -35,7 +40,7 @@ export class Recovery {
 
   /** Whether a list is asked for as a stream of events. */
   get streams(): boolean {
-    return this.#streams;
+    return this.#streams && !this.#pagesNext;
   }
 
   /** Versions of lists are too old by the time they are watched from (IN16, snyk/kubernetes-monitor#1506). */
@@ -61,6 +66,8 @@ export class Recovery {
   listed(): void {
     this.#listWanted = this.#listAsked;
     this.#newest = false;
+    if (this.streams) this.#streamTimeouts = 0;
+    this.#pagesNext = false;
   }
 
   /** A watch was worth its while: all is well. */
@@ -77,6 +84,15 @@ export class Recovery {
   /** The server does not stream lists: from now on it is asked for pages. */
   cannotStream(): void {
     this.#streams = false;
+  }
+
+  /**
+   * No answer, or silence in the middle: a server that cannot stream, something in between that holds the answer back until it is whole, or
+   * a moment's outage. The next list comes in pages, whichever it is; only the second time in a row it is no outage any more.
+   */
+  streamTimedOut(): void {
+    this.#pagesNext = true;
+    if (++this.#streamTimeouts >= STREAM_TIMEOUTS_MAX) this.cannotStream();
   }
 
   watchFailed(error: unknown): Retry {

@@ -19,6 +19,11 @@ export function listQuery(request: ListPageRequest): URLSearchParams {
   return query(request, { limit, continue: token, resourceVersion, resourceVersionMatch });
 }
 
+/** What errors of a watch say could not be done: with a list in front it is both, in one request. */
+export function watchAction({ resource: { resource }, sendInitialEvents }: WatchRequest): string {
+  return sendInitialEvents === true ? `list and watch ${resource}` : `watch ${resource}`;
+}
+
 export function watchQuery(request: WatchRequest): URLSearchParams {
   const { resourceVersion, allowWatchBookmarks, timeoutSeconds, sendInitialEvents, resourceVersionMatch } = request;
   return query(request, {

@@ -76,6 +76,15 @@ export interface WatchLine {
   readonly object: unknown;
 }
 
+/** Options of one page of a list. */
+export interface ListPageOptions extends Required<SignalOptions> {
+  /**
+   * For a transport that keeps a request back before it sends it, in a queue: the deadline of the page stands still, until what this
+   * returns is called; then all of it begins. A server has had no time while nobody asked it.
+   */
+  readonly hold?: () => () => void;
+}
+
 /**
  * Reads lists and watches of an API server. Who brings one of their own keeps this:
  *
@@ -89,7 +98,7 @@ export interface WatchLine {
  *    `return()` has resolved.
  */
 export interface KubernetesTransport {
-  list(request: ListPageRequest, options: Required<SignalOptions>): Promise<ListPage>;
+  list(request: ListPageRequest, options: ListPageOptions): Promise<ListPage>;
   watch(request: WatchRequest, options: Required<SignalOptions>): Promise<WatchStream>;
 }
 

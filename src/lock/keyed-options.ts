@@ -2,6 +2,7 @@ import { checkFlag, checkMembers, checkOptions } from '../store/checks.ts';
 import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkLogger } from '../types/check-logger.ts';
 import type { Clock } from '../types/clock.ts';
 import type { AcquireOptions, KeyedLockOptions, LockMode, TryAcquireOptions } from '../types/lock.ts';
 import type { Logger } from '../types/logger.ts';
@@ -41,6 +42,7 @@ export function resolveLockOptions(options: KeyedLockOptions): ResolvedLockOptio
   if (typeof clock?.now !== 'function' || typeof clock.after !== 'function') {
     throw new TypeError(`Cannot ${action}: the clock has no now() and after()`);
   }
+  checkLogger(options.logger, action);
   checkInteger('waitersMax', waitersMax, action, 0);
   checkInteger('locksMax', locksMax, action, 1);
   checkInteger('idleKeysMax', idleKeysMax, action, 0);

@@ -15,34 +15,43 @@ export interface BackoffOptions {
 
 export type Backoff = Required<BackoffOptions>;
 
+const USE = 'use backoff';
 const DEFAULTS: Backoff = { baseMs: 500, factor: 2, maxMs: 60_000, jitter: 0.2 };
 
 /**
- * Fills in the defaults and checks. Throws `RangeError` for a base or maximum below 1 ms or above it, a factor below 1,
+ * Fills in the defaults and checks. With an `action`, errors say that it could not be done and name the option `backoff`. Throws `RangeError` for a base or maximum below 1 ms or above it, a factor below 1,
  * or a jitter outside [0, 1], and `TypeError` for what is no backoff at all.
  */
-export function resolveBackoff(options: BackoffOptions = {}, defaults: BackoffOptions = {}): Backoff {
-  checkTypes(options);
+export function resolveBackoff(
+  options: BackoffOptions = {},
+  defaults: BackoffOptions = {},
+  action: string | undefined = undefined,
+): Backoff {
+  checkTypes(options, action);
+  const wrong = (name: keyof Backoff, wanted: string) =>
+    wrongNumber(action ?? USE, action === undefined ? name : `backoff.${name}`, backoff[name], wanted);
   const of = (name: keyof Backoff): number => options[name] ?? defaults[name] ?? DEFAULTS[name];
   const backoff: Backoff = { baseMs: of('baseMs'), factor: of('factor'), maxMs: of('maxMs'), jitter: of('jitter') };
-  if (!(backoff.baseMs >= 1)) throw wrongNumber('use backoff', 'baseMs', backoff.baseMs, 'at least 1');
-  if (!(backoff.factor >= 1)) throw wrongNumber('use backoff', 'factor', backoff.factor, 'at least 1');
+  if (!(backoff.baseMs >= 1)) throw wrong('baseMs', 'at least 1');
+  if (!(backoff.factor >= 1)) throw wrong('factor', 'at least 1');
   if (!(backoff.maxMs >= backoff.baseMs) || backoff.maxMs === Infinity) {
-    throw wrongNumber('use backoff', 'maxMs', backoff.maxMs, 'finite and at least baseMs');
+    throw wrong('maxMs', 'finite and at least baseMs');
   }
   if (!(backoff.jitter >= 0 && backoff.jitter <= 1)) {
-    throw wrongNumber('use backoff', 'jitter', backoff.jitter, 'from 0 to 1');
+    throw wrong('jitter', 'from 0 to 1');
   }
   return backoff;
 }
 
-function checkTypes(options: BackoffOptions): void {
+function checkTypes(options: BackoffOptions, action: string | undefined): void {
+  const at = action === undefined ? '' : 'backoff.';
+  const refused = (why: string) => new TypeError(`Cannot ${action ?? USE}: ${why}`);
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new TypeError('Cannot use backoff: it is not an object');
+    throw refused(`${action === undefined ? 'it' : 'backoff'} is not an object`);
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(DEFAULTS, name)) throw new TypeError(`Cannot use backoff: unknown option ${name}`);
+    if (!Object.hasOwn(DEFAULTS, name)) throw refused(at === '' ? `unknown option ${name}` : `${at}${name} is unknown`);
     if (value !== undefined && typeof value !== 'number') {
-      throw new TypeError(`Cannot use backoff: ${name} is of type ${typeof value}, not a number`);
+      throw refused(`${at}${name} is of type ${typeof value}, not a number`);
     }
   }
 }

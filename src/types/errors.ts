@@ -554,8 +554,8 @@ export class ClosedError extends PlimsollError {
   override readonly name: string = 'ClosedError';
   declare readonly code: 'CLOSED';
 
-  constructor(action: string) {
-    super('CLOSED', `Cannot ${action}: closed`);
+  constructor(action: string, why = 'closed') {
+    super('CLOSED', `Cannot ${action}: ${why}`);
   }
 }
 

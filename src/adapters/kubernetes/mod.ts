@@ -36,6 +36,7 @@ export type {
   KubernetesResource,
   KubernetesTransport,
   ListPage,
+  ListPageOptions,
   ListPageRequest,
   Selectors,
   WatchLine,

@@ -77,6 +77,13 @@ export const KUBERNETES_FAULTS: readonly Fault[] = (
       why: 'IN3: so many tombstones and no more',
     },
     {
+      id: 'informer-keeps-what-has-gone',
+      file: 'src/kubernetes/known-object.ts',
+      find: '  gone.object = undefined;\n',
+      replace: '',
+      why: 'what stood before it in a list keeps no object that has gone',
+    },
+    {
       id: 'informer-superseded-list-ends',
       file: CORE,
       find: 'if (this.#listing !== generation)',

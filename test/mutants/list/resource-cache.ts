@@ -211,6 +211,14 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
       tests: [UNIT],
     },
     {
+      id: 'resources-deaf-lists-keep-their-place',
+      file: 'src/resource-cache/limit-lists.ts',
+      find: 'const unlisten = onAbort(signal, () => void untilEnded(clock, listed).then(giveBack));',
+      replace: 'const unlisten = onAbort(signal, () => {});',
+      why: 'RC18: a place whose request was given up is free again',
+      tests: [UNIT],
+    },
+    {
       id: 'resources-lists-without-limit',
       file: 'src/resource-cache/limit-lists.ts',
       find: 'if (free > 0) {',

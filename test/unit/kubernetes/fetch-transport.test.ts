@@ -60,6 +60,21 @@ describe('requests', () => {
     expect((error as ApiStatusError).isExpired).toBe(true);
   });
 
+  it('that are refused with a token have all of it, or none', async () => {
+    const { api, clock, transport, signal } = rigOf();
+    for (const [length, isThere] of [
+      [2000, true],
+      [16_384, true],
+      [16_385, false],
+    ] as const) {
+      const token = 't'.repeat(length);
+      const listed = errorOf(() => transport.list({ resource: PODS, continue: 'old' }, { signal }));
+      await clock.settle();
+      api.last.refuse(410, 'Expired', { continue: token });
+      expect((await listed) as ApiStatusError).toMatchObject({ continue: isThere ? token : undefined });
+    }
+  });
+
   it('that a proxy refuses say what HTTP alone says', async () => {
     const { api, clock, transport, signal } = rigOf();
     for (const body of ['<html>', '', 'null', '"text"', '[]']) {
@@ -248,6 +263,11 @@ describe('tokens (IN22)', () => {
 describe('options', () => {
   it.each<[string, object]>([
     ['baseUrl is undefined', {}],
+    ['logger is not an object', { baseUrl: 'https://x', logger: 5 }],
+    [
+      'logger has no method info',
+      { baseUrl: 'https://x', logger: { debug: () => {}, warn: () => {}, error: () => {} } },
+    ],
     ['baseUrl is ftp://x', { baseUrl: 'ftp://x' }],
     ['no address', { baseUrl: 'https://x/?a=b' }],
     ['baseUrl has a password in it', { baseUrl: 'https://me:secret@x' }],

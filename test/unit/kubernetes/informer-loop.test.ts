@@ -6,7 +6,7 @@ import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { InformerRig } from '../../support/informer-rig.ts';
 import { PODS, pod } from '../../support/scripted-api.ts';
 
-/** Rules IN12 to IN24 of docs/spec/informers.md, as far as the reports do not show them. */
+/** Rules IN12 to IN25 of docs/spec/informers.md, as far as the reports do not show them. */
 
 const A1 = pod('a', 'u1', 1);
 const B2 = pod('b', 'u2', 2);
@@ -140,14 +140,65 @@ describe('lists in pages (IN18)', () => {
     expect([rig.api.lists.length, rig.api.watches.length, rig.informer.size]).toEqual([2, 1, 2]);
   });
 
-  it('that are no lists are told, and tried again', async () => {
-    const rig = new InformerRig();
+  it('IN25 that are asked for while a watch is being opened end that, and are made at once', async () => {
+    const rig = new InformerRig({ inactivityMs: 600_000 });
     await rig.start();
-    for (const answer of ['<html>', { metadata: {} }, { metadata: { resourceVersion: '' }, items: [] }, { items: 5 }]) {
+    rig.api.lastList.list('5', [A1]);
+    await rig.settle();
+    const { signal } = rig.api.lastWatch;
+    rig.informer.relist();
+    await rig.settle();
+    expect([signal.aborted, rig.api.last.isWatch, rig.failures]).toEqual([true, false, []]);
+    rig.api.lastList.list('6', [A1, B2]);
+    await rig.settle();
+    rig.api.lastWatch.open();
+    await rig.settle();
+    expect([rig.informer.size, rig.connections]).toEqual([2, [{ attempt: 1, reason: 'listed', resourceVersion: '6' }]]);
+  });
+
+  it('IN25 that are due while a watch is being opened are made at once: by relistMs, and after one that was not complete', async () => {
+    const options = { connectTimeoutMs: 120_000, inactivityMs: 600_000 };
+    for (const [more, items] of [
+      [{ relistMs: 20_000 }, [A1]],
+      [{}, [A1, { metadata: {} }]],
+    ] as const) {
+      const rig = new InformerRig({ ...options, ...more });
+      await rig.start();
+      rig.api.lastList.list('5', items);
+      await rig.settle();
+      expect(rig.api.last.isWatch).toBe(true);
+      await rig.advance(30_000);
+      expect([rig.api.lists.length, rig.api.last.isWatch, rig.api.watches[0]?.signal.aborted]).toEqual([
+        2,
+        false,
+        true,
+      ]);
+    }
+  });
+
+  it('that are no lists are told, and tried again, and take nothing away', async () => {
+    const rig = new InformerRig();
+    await rig.follow(3, A1);
+    rig.informer.relist();
+    await rig.settle();
+    const metadata = { resourceVersion: '7' };
+    const answers = [
+      '<html>',
+      { metadata: {} },
+      { metadata: { resourceVersion: '' }, items: [] },
+      { items: 5 },
+      { metadata, items: 5 },
+      // Of a proxy, or of a server that was asked for something else than it answers.
+      { kind: 'Table', metadata, rows: [] },
+      { kind: 'Pod', metadata: { ...metadata, name: 'a' } },
+      { metadata },
+    ];
+    for (const answer of answers) {
       rig.api.lastList.answer(answer);
       await rig.advance(30_000);
     }
-    expect(rig.failures).toEqual(Array.from({ length: 4 }, () => 'TRANSPORT: malformed'));
+    expect(rig.failures).toEqual(answers.map(() => 'TRANSPORT: malformed'));
+    expect(rig.informer.size).toBe(1);
     // What Go writes for an empty list.
     rig.api.lastList.answer({ metadata: { resourceVersion: '4' }, items: null });
     await rig.settle();
@@ -209,11 +260,67 @@ describe('lists that are streamed (IN19)', () => {
     expect(rig.api.lastList.query).toEqual({ limit: '500' });
     rig.api.lastList.list('5', [A1]);
     await rig.settle();
-    rig.informer.relist();
-    await rig.settle();
     rig.api.lastWatch.refuse(410, 'Expired');
     await rig.settle();
     expect([rig.api.last.isWatch, rig.failures]).toEqual([false, ['API_STATUS: 410']]);
+  });
+
+  it('IN25 that are asked for while one is streamed are made behind it, and by its callback too', async () => {
+    for (const relistFrom of ['before it is accepted', 'while it is streamed', 'its callback'] as const) {
+      let turns = 0;
+      const rig: InformerRig = new InformerRig({
+        streamingList: 'auto',
+        onListed: () => {
+          if (relistFrom === 'its callback' && turns++ === 0) rig.informer.relist();
+        },
+      });
+      await rig.start();
+      if (relistFrom === 'before it is accepted') rig.informer.relist();
+      const stream = rig.api.lastWatch.open();
+      await rig.settle();
+      if (relistFrom === 'while it is streamed') rig.informer.relist();
+      stream.send('ADDED', A1);
+      stream.bookmark('6', true);
+      await rig.settle();
+      expect([rig.deltas, stream.isCanceled, rig.api.watches.length]).toEqual([['added ns/a 1'], true, 2]);
+      rig.api.lastWatch.open().bookmark('9', true);
+      await rig.advance(10_000);
+      expect([rig.deltas, rig.api.watches.length, rig.failures]).toEqual([['deleted ns/a ?<1 deleted'], 2, []]);
+    }
+  });
+
+  it('that are not answered are lists in pages next, and for good only the second time in a row', async () => {
+    const rig = new InformerRig({ streamingList: 'auto', connectTimeoutMs: 1000 });
+    const unanswered = async () => {
+      expect(rig.api.lastWatch.query.sendInitialEvents).toBe('true');
+      await rig.nextRequest();
+      expect(rig.api.last.isWatch).toBe(false);
+      rig.api.lastList.list('5', [A1]);
+      await rig.settle();
+      rig.informer.relist();
+      await rig.settle();
+    };
+    await rig.start();
+    await unanswered();
+    // It was a moment's outage.
+    rig.api.lastWatch.open().bookmark('9', true);
+    await rig.settle();
+    rig.informer.relist();
+    await rig.settle();
+    await unanswered();
+    await unanswered();
+    expect(rig.api.last.isWatch).toBe(false);
+    expect(new Set(rig.failures)).toEqual(new Set(['TRANSPORT: timeout']));
+  });
+
+  it('that are not found say that they are lists', async () => {
+    const rig = new InformerRig({ streamingList: 'auto' });
+    await rig.start();
+    rig.api.lastWatch.refuse(404, 'NotFound');
+    await rig.settle();
+    expect(rig.errors.map(({ error, about }) => [(error as Error).message, about.during])).toEqual([
+      ['Cannot list and watch pods: the server answered 404 NotFound, refused: NotFound', 'list'],
+    ]);
   });
 
   it('are lists in pages from then on where the mark does not come', async () => {
@@ -604,7 +711,8 @@ describe('the end (IN23)', () => {
     controller.abort(new Error('mine'));
     await expect(aborted).rejects.toThrow('mine');
     await rig.informer[Symbol.asyncDispose]();
-    await expect(synced).rejects.toMatchObject({ code: 'CLOSED' });
+    const message = 'Cannot follow a resource: the informer was stopped';
+    await expect(synced).rejects.toMatchObject({ code: 'CLOSED', message });
     await expect(rig.informer.synced()).rejects.toMatchObject({ code: 'CLOSED' });
     rig.informer.start();
     const again = rig.informer.synced();
@@ -659,11 +767,11 @@ describe('options', () => {
     ['transport has no function watch', { transport: { list: () => {} } }],
     ['clock has no function after', { clock: { now: () => 0 } }],
     ['resource is not an object', { resource: 'pods' }],
-    ['unknown member of resource kind', { resource: { ...PODS, kind: 'Pod' } }],
+    ['resource.kind is unknown', { resource: { ...PODS, kind: 'Pod' } }],
     ['resource.version is missing', { resource: { resource: 'pods' } }],
     ['resource.resource is "", not a text', { resource: { version: 'v1', resource: '' } }],
     ['selectors.labelSelector is of type object', { selectors: { labelSelector: { app: 'web' } } }],
-    ['unknown member of selectors label', { selectors: { label: 'a=b' } }],
+    ['selectors.label is unknown', { selectors: { label: 'a=b' } }],
     ['onDeltas is not a function', { onDeltas: 'log' }],
     ['onError is not a function', { onError: true }],
     ['random is not a function', { random: 4 }],
@@ -675,7 +783,16 @@ describe('options', () => {
     ['relistMs is 999', { relistMs: 999 }],
     ['retryAfterMaxMs is -1', { retryAfterMaxMs: -1 }],
     ['streamingList is true, allowed are auto and never', { streamingList: true }],
-    ['baseMs must be at least 1', { backoff: { baseMs: 0 } }],
+    ['resource.namespace is Shop, no name of a namespace', { resource: { ...PODS, namespace: 'Shop' } }],
+    ['resource.namespace is ../b, no name of a namespace', { resource: { ...PODS, namespace: '../b' } }],
+    ['resource.namespace is a.b, no name of a namespace', { resource: { ...PODS, namespace: 'a.b' } }],
+    ['no name of a namespace', { resource: { ...PODS, namespace: 'a'.repeat(64) } }],
+    ['Cannot create an informer: backoff is not an object', { backoff: 5 }],
+    ['Cannot create an informer: backoff.baseMs must be at least 1', { backoff: { baseMs: 0 } }],
+    ['Cannot create an informer: backoff.base is unknown', { backoff: { base: 5 } }],
+    ['Cannot create an informer: backoff.factor is of type string, not a number', { backoff: { factor: '2' } }],
+    ['Cannot create an informer: logger is not an object', { logger: 5 }],
+    ['Cannot create an informer: logger has no method debug', { logger: { warn: () => {}, error: () => {} } }],
     ['tombstonesMax is -1', { tombstonesMax: -1 }],
   ])('that cannot be are refused: %s', (why, options) => {
     expect(() => createInformer({ transport, resource: PODS, ...options } as InformerOptions)).toThrow(why);

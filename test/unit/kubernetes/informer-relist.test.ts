@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { createInformerCore } from '../../../src/kubernetes/create-informer-core.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -13,6 +15,28 @@ function listed(names: readonly string[]) {
   list.end('5');
   return core;
 }
+
+describe('what has gone', () => {
+  it('is not kept by what stood before it in a list', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const core = createInformerCore({ clock: createVirtualClock() });
+    // In a function of its own: nothing of the test keeps it.
+    const gone = (() => {
+      const middle = pod('b', '1');
+      const list = core.beginList();
+      list.add([pod('a', '1'), middle, pod('c', '1')]);
+      list.end('5');
+      core.apply({ type: 'DELETED', object: pod('b', '6') });
+      return new WeakRef(middle);
+    })();
+    for (let turn = 0; turn < 10 && gone.deref() !== undefined; turn++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    expect([gone.deref(), core.size]).toEqual([undefined, 2]);
+  });
+});
 
 describe('a list after the first', () => {
   it('IN2 what stands where another one stood, at its version, is not taken for it', () => {

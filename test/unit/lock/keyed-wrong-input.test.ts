@@ -10,6 +10,8 @@ describe('createKeyedLock', () => {
   it.each<[unknown, ErrorConstructor, string]>([
     [null, TypeError, 'the options are not an object'],
     [[], TypeError, 'the options are not an object'],
+    [{ logger: 5 }, TypeError, 'logger is not an object'],
+    [{ logger: { error: () => {} } }, TypeError, 'logger has no method debug'],
     [{ waiters: 1 }, TypeError, 'unknown option waiters'],
     [{ waitersMax: -1 }, RangeError, 'waitersMax is -1, allowed is a safe integer from 0 on'],
     [{ waitersMax: '1' }, TypeError, 'waitersMax is of type string'],

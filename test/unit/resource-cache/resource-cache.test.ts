@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createFetchTransport } from '../../../src/kubernetes/create-fetch-transport.ts';
+import { createInformer } from '../../../src/kubernetes/create-informer.ts';
 import type { KubernetesTransport, ListPage } from '../../../src/kubernetes/transport.ts';
 import { type ApiResource, type DiscoveredResources, discoverWith } from '../../../src/resource-cache/api-resource.ts';
 import { createResourceCache, type ResourceCacheOptions } from '../../../src/resource-cache/create-resource-cache.ts';
@@ -260,6 +261,50 @@ describe('the resource cache', () => {
     await settled();
     expect(ends).toHaveLength(5);
     await expect(limited.watch({ resource }, { signal: stop.signal })).rejects.toThrow('not here');
+  });
+
+  it('RC18 the time in line is no time of the server, and a transport that hears nothing keeps no place', async () => {
+    const clock = createVirtualClock();
+    const asked: string[] = [];
+    const hangs = new Set(['a', 'b', 'e']);
+    const transport: KubernetesTransport = {
+      // Deaf: it does not listen to its signal.
+      list: ({ resource: { resource } }) => {
+        asked.push(`${resource} ${clock.now()}`);
+        return hangs.has(resource) ? new Promise(() => {}) : Promise.resolve({ resourceVersion: '5', items: [] });
+      },
+      watch: () => new Promise(() => {}),
+    };
+    const limited = limitLists(transport, 2, clock);
+    const errors: string[] = [];
+    const informers = ['a', 'b', 'c', 'd', 'e'].map((resource) => {
+      const informer = createInformer({
+        transport: limited,
+        resource: { version: 'v1', resource },
+        clock,
+        listTimeoutMs: 1000,
+        // No pause ends within the test.
+        backoff: { baseMs: 100_000, maxMs: 100_000 },
+        streamingList: 'never',
+        onError: (error) => errors.push(`${resource} ${(error as Error).message}`),
+      });
+      informer.start();
+      return informer;
+    });
+    await clock.advance(5999);
+    expect([asked, errors]).toEqual([['a 0', 'b 0'], []]);
+    await clock.advance(1);
+    expect(asked).toEqual(['a 0', 'b 0', 'c 6000', 'd 6000', 'e 6000']);
+    const told = (...kinds: string[]) => kinds.map((kind) => `${kind} Cannot list ${kind}: no answer within 1000 ms`);
+    expect(errors).toEqual(told('a', 'b'));
+    expect(informers.map((informer) => informer.state().isSynced)).toEqual([false, false, true, true, false]);
+    // The deadline of one that has waited is whole; what it keeps is given back 5 s after it.
+    await clock.advance(5999);
+    expect(errors).toEqual(told('a', 'b'));
+    await clock.advance(1);
+    expect(errors).toEqual(told('a', 'b', 'e'));
+    await Promise.all([...informers.map((informer) => informer.stop()), clock.advance(10_000)]);
+    expect(clock.pending).toBe(0);
   });
 
   it('RC19 after close nothing is left: no call, watch, request or timer', async () => {
