@@ -70,8 +70,8 @@ async function readText(request: Request, { signal, closing }: BodySignals): Pro
       text += decode(decoder, value);
     }
   } catch (error) {
-    // Not to be waited for: a client that stalls does not answer this either.
-    void reader.cancel(error).catch(() => undefined);
+    // Not to be waited for: a client that stalls does not answer this either. It fails where the body has failed, which is told.
+    void Promise.allSettled([reader.cancel(error)]);
     throw error;
   }
 }

@@ -302,4 +302,26 @@ describe('a CustomResourceDefinition', () => {
       }
     });
   });
+
+  it('takes along what is created once it has gone, by a request from before', async () => {
+    await withServer(async ({ server, clock }) => {
+      await server.call('POST', CRDS, definition([version('v1')]));
+      let send: (text: string) => void = () => {};
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          send = (text) => {
+            controller.enqueue(new TextEncoder().encode(text));
+            controller.close();
+          };
+        },
+      });
+      const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' };
+      const made = server.fetch(THINGS, { ...init, headers: { 'content-type': 'application/json' } });
+      await clock.settle();
+      await server.call('DELETE', `${CRDS}/things.example.com`);
+      send('{"metadata":{"name":"a"}}');
+      expect((await made).status).toBe(201);
+      expect((await server.storage.list('/example.com', { recursive: true })).items).toEqual([]);
+    });
+  });
 });
