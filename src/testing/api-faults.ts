@@ -1,4 +1,5 @@
 import { reasonOf } from '../server/kubernetes/api-status.ts';
+import { qualifiedName } from '../server/kubernetes/kinds.ts';
 import { API_VERBS, type ApiVerb, type RequestInfo } from '../server/kubernetes/request-info.ts';
 import { checkChoice } from '../store/checks.ts';
 import { checkInteger } from '../types/check-integer.ts';
@@ -39,7 +40,8 @@ export interface FailRequestOptions extends CountedScope {
 
 export interface ResetOptions extends CountedScope {
   /**
-   * `before`: the request is not executed. `after`: it is, and its answer is lost. `body`: half of the body arrives.
+   * `before`: the request is not executed. `after`: it is, and its answer is lost. `body`: half of the body arrives; of a watch,
+   * half of its next line.
    *
    * @default 'before'
    */
@@ -85,6 +87,7 @@ export interface ApiFaults {
    * Gets and lists are of the state at `resourceVersion`, until `remove()`; one that asks for a newer state gets it. Watches are as ever.
    *
    * @default the state of now
+   * @throws RangeError for a version that no object can have
    */
   stale(options?: CountedScope & { readonly resourceVersion?: string }): ApiFault;
   /** Returns how many there were, as the other verbs of open watches do. */
@@ -210,6 +213,9 @@ export class ApiFaultRules implements ApiFaults {
   stale(options: CountedScope & { readonly resourceVersion?: string } = {}): ApiFault {
     checkKitOptions(options, [...COUNTED, 'resourceVersion'], ACTION);
     const { resourceVersion = this.#newest() } = options;
+    if (typeof resourceVersion !== 'string' || !/^[1-9]\d{0,15}$/.test(resourceVersion)) {
+      throw new RangeError(`Cannot ${ACTION}: ${shown(resourceVersion)} is no resourceVersion`);
+    }
     return this.#add({ times: Number.POSITIVE_INFINITY, ...options }, { type: 'stale', resourceVersion });
   }
 
@@ -289,8 +295,7 @@ function checkVerbs(verb: ApiFaultScope['verb']): void {
 }
 
 function isInScope(info: RequestInfo, { resource, verb, namespace, name }: ApiFaultScope): boolean {
-  const full = info.group === '' ? info.resource : `${info.resource}.${info.group}`;
-  if (resource !== undefined && resource !== full) return false;
+  if (resource !== undefined && resource !== qualifiedName(info.resource, info.group)) return false;
   if (verb !== undefined && !(typeof verb === 'string' ? [verb] : verb).includes(info.verb)) return false;
   return (namespace === undefined || namespace === info.namespace) && (name === undefined || name === info.name);
 }

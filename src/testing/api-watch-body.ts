@@ -14,7 +14,7 @@ export interface ApiWatchBodyOptions {
 
 /**
  * The body of a watch on its way to a client, where faults get at it. It reads a line when the client asks for one, and no
- * more, so that back-pressure passes through.
+ * more, so that back-pressure passes through. When the lines end while nobody reads, so does this.
  */
 export class ApiWatchBody {
   readonly info: RequestInfo;
@@ -23,6 +23,7 @@ export class ApiWatchBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #isEnded = false;
+  #isPulling = false;
   /** The lines have ended or failed: there is nothing to let go of. */
   #isOver = false;
   #cut: { readonly isBroken: boolean } | undefined;
@@ -40,6 +41,10 @@ export class ApiWatchBody {
         cancel: (reason) => this.#stop(reason),
       },
       { highWaterMark: 0 },
+    );
+    this.#reader.closed.then(
+      () => this.#over((controller) => controller.close()),
+      (error: unknown) => this.#over((controller) => controller.error(error)),
     );
   }
 
@@ -69,11 +74,10 @@ export class ApiWatchBody {
   }
 
   async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    this.#isPulling = true;
     try {
       const { value: line, done } = await this.#read();
-      for (let wait = this.#options.stalled(); wait !== undefined; wait = this.#options.stalled()) {
-        await wait;
-      }
+      await this.#whileStalled();
       if (this.#isEnded) return;
       if (done) return this.end();
       if (this.#cut !== undefined) return this.#sendHalf(line, this.#cut.isBroken);
@@ -81,6 +85,21 @@ export class ApiWatchBody {
       if (this.#options.isDoubled()) controller.enqueue(line.slice());
     } catch (error) {
       this.#finish((open) => open.error(error));
+    } finally {
+      this.#isPulling = false;
+    }
+  }
+
+  /** The lines are over: who reads them hears of it himself. */
+  async #over(finish: (controller: ReadableStreamDefaultController<Uint8Array>) => void): Promise<void> {
+    this.#isOver = true;
+    await this.#whileStalled();
+    if (!this.#isPulling) this.#finish(finish);
+  }
+
+  async #whileStalled(): Promise<void> {
+    for (let wait = this.#options.stalled(); wait !== undefined; wait = this.#options.stalled()) {
+      await wait;
     }
   }
 

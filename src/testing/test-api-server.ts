@@ -1,9 +1,10 @@
 import { openStore } from '../open-store.ts';
-import { ApiHandler, statusResponse } from '../server/kubernetes/api-handler.ts';
+import { ApiHandler } from '../server/kubernetes/api-handler.ts';
 import { failure, type StatusDetails } from '../server/kubernetes/api-status.ts';
 import { KindRegistry } from '../server/kubernetes/kind-registry.ts';
-import type { ApiKind, ServedKind } from '../server/kubernetes/kinds.ts';
+import { type ApiKind, qualifiedName, type ServedKind } from '../server/kubernetes/kinds.ts';
 import { type ApiVerb, type RequestInfo, requestInfo } from '../server/kubernetes/request-info.ts';
+import { statusResponse } from '../server/kubernetes/responses.ts';
 import type { ApiObject, ApiObjectMeta } from '../server/kubernetes/stored-object.ts';
 import { createStorage } from '../storage/create-storage.ts';
 import type { Storage, StorageOptions } from '../storage/types.ts';
@@ -16,7 +17,7 @@ import { ClosedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
 import { shown } from '../types/shown.ts';
 import type { Store } from '../types/store.ts';
-import { raceAborted } from '../types/until-aborted.ts';
+import { untilAborted } from '../types/until-aborted.ts';
 import { ApiFaultRules, type ApiFaults, type FailRequestOptions, type FaultRule } from './api-faults.ts';
 import { ApiWatchBody, connectionReset } from './api-watch-body.ts';
 import { checkKitOptions } from './kit-options.ts';
@@ -147,6 +148,7 @@ class Server implements TestApiServer {
   readonly #rules: ApiFaultRules;
   readonly #life = new AbortController();
   readonly #requests: Answering[] = [];
+  #closed: Promise<void> | undefined;
   readonly fetch: TestApiServer['fetch'];
 
   constructor(parts: Parts) {
@@ -194,8 +196,12 @@ class Server implements TestApiServer {
     return this.#parts.registry.remove(kind) > 0;
   }
 
-  async close(): Promise<void> {
-    if (this.#life.signal.aborted) return;
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#life.abort(new ClosedError('ask a test API server'));
     this.#rules.heal();
     await this.#parts.storage.close();
@@ -229,7 +235,8 @@ class Server implements TestApiServer {
 
   async #answer(request: Request, info: RequestInfo | undefined, signal: AbortSignal): Promise<Response> {
     const { handler, clock } = this.#parts;
-    if (info === undefined) return handler.handle(request, { signal });
+    const closing = this.#life.signal;
+    if (info === undefined) return handler.handle(request, { signal, closing });
     let lost: 'after' | 'body' | undefined;
     let staleAt: string | undefined;
     for (const rule of this.#rules.of(info, AT_START)) {
@@ -240,29 +247,30 @@ class Server implements TestApiServer {
       rule.take();
       if (action.type === 'fail') return refusal(action.options);
       if (action.type === 'expire') return expired(info, action.as);
-      if (action.type === 'delay') await this.#while(abortableSleep(clock, action.delayMs, signal), signal);
-      if (action.type === 'hang') await this.#while(rule.removed, signal);
+      if (action.type === 'delay') await this.#while((over) => abortableSleep(clock, action.delayMs, over), signal);
+      if (action.type === 'hang') await this.#while(() => rule.removed, signal);
       if (action.type === 'stale') staleAt = action.resourceVersion;
       if (action.type === 'reset') {
         if (action.when === 'before') throw connectionReset();
         lost = action.when;
       }
     }
-    const response = await handler.handle(request, { signal, staleAt });
+    const response = await handler.handle(request, { signal, staleAt, closing });
     if (lost === 'after') {
       await response.body?.cancel();
       throw connectionReset();
     }
-    if (lost === 'body') return halfOf(response);
-    return info.verb === 'watch' && response.status === 200 ? this.#watched(info, response) : response;
+    const isWatch = info.verb === 'watch' && response.status === 200;
+    if (isWatch) return this.#watched(info, response, lost === 'body');
+    return lost === 'body' ? halfOf(response) : response;
   }
 
   /** Waits, but not for longer than the client and the server do. */
-  async #while(wait: Promise<void>, signal: AbortSignal): Promise<void> {
-    await raceAborted(wait, [signal, this.#life.signal]);
+  async #while(wait: (over: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    await untilAborted(wait, [signal, this.#life.signal]);
   }
 
-  #watched(info: RequestInfo, response: Response): Response {
+  #watched(info: RequestInfo, response: Response, isCut: boolean): Response {
     const { body, headers, status } = response;
     if (body === null) return response;
     const rules = this.#rules;
@@ -274,6 +282,7 @@ class Server implements TestApiServer {
       onEnd: (ended) => rules.watches.delete(ended),
     });
     rules.watches.add(watch);
+    if (isCut) watch.truncate(true);
     return new Response(watch.stream, { headers, status });
   }
 }
@@ -290,7 +299,7 @@ function infoOf(request: Request): { readonly info: RequestInfo | undefined; rea
 }
 
 function resourceOf({ group, resource }: RequestInfo): string {
-  return group === '' || resource === '' ? resource : `${resource}.${group}`;
+  return resource === '' ? '' : qualifiedName(resource, group);
 }
 
 function takeFirst([rule]: readonly FaultRule[]): boolean {

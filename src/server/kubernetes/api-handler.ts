@@ -1,20 +1,22 @@
 import type { Storage } from '../../storage/types.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Random } from '../../types/random.ts';
-import { type ApiStatus, detailsOf, refuse } from './api-status.ts';
+import { detailsOf, notFound, refuse } from './api-status.ts';
 import { Definitions, isDefinition } from './definitions.ts';
-import { deleteRequest, isDryRun } from './delete-request.ts';
+import { deleteRequest } from './delete-request.ts';
 import { discovery } from './discovery.ts';
 import { type Subject, statusOf } from './failures.ts';
 import type { KindRegistry, Registration } from './kind-registry.ts';
-import { listOptions, selection, watchOptions } from './list-query.ts';
-import { objectPatch } from './object-patch.ts';
+import { listOptions, watchOptions } from './list-query.ts';
+import { objectPatch, patchTypes } from './object-patch.ts';
 import type { Target } from './object-strategy.ts';
-import { checkVersioned, ObjectWrites } from './object-writes.ts';
+import { checkWhole, ObjectWrites } from './object-writes.ts';
 import { openApi } from './openapi.ts';
 import { Presentation } from './presentation.ts';
-import { contentType, readJson } from './request-body.ts';
+import { isDryRun } from './query-values.ts';
+import { type BodySignals, checkContentType, contentType, JSON_TYPES, readJson, readOptions } from './request-body.ts';
 import { type RequestInfo, registrationOf, requestInfo } from './request-info.ts';
+import { json, statusResponse } from './responses.ts';
 import { type ApiObject, checkedObject, keyOf } from './stored-object.ts';
 import { watchBody } from './watch-body.ts';
 
@@ -31,13 +33,14 @@ export interface HandleOptions {
   readonly signal?: AbortSignal | undefined;
   /** Answer gets and lists of this state, whatever there is since. @default the newest */
   readonly staleAt?: string | undefined;
+  /** The server closes: a body that is still to come is not waited for. @default never */
+  readonly closing?: AbortSignal | undefined;
 }
 
 /** A request on its way. */
-interface Call {
+interface Call extends BodySignals {
   readonly request: Request;
   readonly info: RequestInfo;
-  readonly signal: AbortSignal;
   readonly staleAt: string | undefined;
 }
 
@@ -66,23 +69,23 @@ export class ApiHandler {
 
   /** Serves the kinds that are defined in the store already. To be called once, before the first request. */
   async load(): Promise<void> {
-    await this.#definitions.load();
+    await this.#definitions.reconcile();
   }
 
   /** Never rejects but with the reason of its signal; what goes wrong is a Status. */
   async handle(request: Request, options: HandleOptions = {}): Promise<Response> {
-    const { signal = request.signal, staleAt } = options;
+    const { signal = request.signal, staleAt, closing } = options;
     let subject: Subject | undefined;
     try {
       signal.throwIfAborted();
       const info = requestInfo(request.method, new URL(request.url));
       const found = info.verb === 'discovery' ? undefined : registrationOf(this.#options.registry, info);
-      if (found === undefined) return this.#outside({ request, info, signal, staleAt });
+      if (found === undefined) return this.#outside({ request, info, signal, staleAt, closing });
       const { kind } = found;
       const target: Target = { kind, namespace: info.namespace, name: info.name };
       subject = { kind, name: info.name === '' ? undefined : info.name };
       const presentation = new Presentation(kind, request.headers.get('accept'));
-      return await this.#resource({ request, info, signal, staleAt, ...found, target, presentation });
+      return await this.#resource({ request, info, signal, staleAt, closing, ...found, target, presentation });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       return statusResponse(statusOf(error, subject));
@@ -127,13 +130,14 @@ export class ApiHandler {
   async #get({ target, info, signal, staleAt }: ResourceCall): Promise<ApiObject> {
     const { storage } = this.#options;
     const key = keyOf(target.kind, target.namespace, target.name);
-    if (staleAt !== undefined) {
+    const resourceVersion = info.query.get('resourceVersion') ?? '';
+    if (staleAt !== undefined && isAtMost(resourceVersion, staleAt)) {
       const stale = { resourceVersion: staleAt, resourceVersionMatch: 'Exact', signal } as const;
       const [object] = (await storage.list(key, stale)).items;
       if (object !== undefined) return object;
-      throw refuse(404, `${target.kind.resource} "${target.name}" not found`, detailsOf(target.kind, target.name));
+      throw notFound(target.kind, target.name);
     }
-    return storage.get(key, { resourceVersion: info.query.get('resourceVersion') ?? '', signal });
+    return storage.get(key, { resourceVersion, signal });
   }
 
   async #list({ kind, target, info, signal, staleAt, presentation }: ResourceCall): Promise<Response> {
@@ -147,114 +151,107 @@ export class ApiHandler {
   }
 
   #watch({ kind, gone, target, info, signal, presentation }: ResourceCall): Response {
-    const { storage, random } = this.#options;
+    const { storage, random, clock } = this.#options;
     const options = watchOptions(info.query, kind);
     const timeoutMs = options.timeoutMs ?? Math.floor(WATCH_SECONDS * 1000 * (1 + random()));
     const watch = storage.watch(keyOf(kind, target.namespace, ''), { ...options, timeoutMs, signal });
-    const body = watchBody(watch, { kind, gone, signal, show: (object) => presentation.object(object) });
+    const show = (object: ApiObject) => presentation.object(object);
+    const body = watchBody(watch, { kind, gone, signal, clock, timeoutMs, show });
     return new Response(body, {
       headers: { 'content-type': 'application/json', 'cache-control': 'no-cache, private' },
     });
   }
 
-  async #create({ kind, target, info, request, signal, presentation }: ResourceCall): Promise<Response> {
+  async #create(call: ResourceCall): Promise<Response> {
+    const { kind, gone, target, info, request, signal, presentation } = call;
     if (info.name !== '') throw refuse(405, 'an object is created in its collection');
     if (kind.namespaced && target.namespace === '') throw refuse(405, 'an object in a namespace is created there');
-    checkJsonBody(request);
-    const body = await readJson(request);
-    const object = checkedObject(body, kind);
+    checkContentType(request, JSON_TYPES);
+    const object = checkedObject(await readJson(request, call), kind);
     if (isDefinition(kind)) this.#definitions.check(kind, object);
     const options = { isDryRun: isDryRun(info.query.getAll('dryRun')), signal };
-    const made = await this.#writes.create(target, body, options);
-    return json(presentation.object(await this.#written(kind, made, options.isDryRun)), 201);
+    const write = async () => this.#writes.create(target, object, options);
+    const made = await this.#written(call, options.isDryRun, write).finally(async () => {
+      // Its definition went meanwhile, and with it all that there was.
+      if (gone.aborted && this.#definitions.has(kind)) await this.#definitions.reconcile(kind.resource);
+    });
+    return json(presentation.object(await this.#served(kind, made, options.isDryRun)), 201);
   }
 
-  async #update({ kind, target, info, request, signal, presentation }: ResourceCall): Promise<Response> {
+  async #update(call: ResourceCall): Promise<Response> {
+    const { kind, target, info, signal, presentation } = call;
     if (info.name === '') throw refuse(405, 'a collection cannot be updated');
     const isStatus = info.subresource === 'status';
     const options = { isDryRun: isDryRun(info.query.getAll('dryRun')), signal, isStatus };
-    const change = await changeOf(request, info, target);
+    const change = await changeOf(call);
     const checked = (current: object) => {
       const wanted = change(current);
       if (isDefinition(kind)) this.#definitions.check(kind, checkedObject(wanted, kind));
       return wanted;
     };
-    const { object, isGone } = await this.#writes.update(target, checked, options);
-    if (isGone) await this.#removed(kind, object, options.isDryRun);
-    const isChanged = !isGone && !isStatus;
-    const written = isChanged ? await this.#written(kind, object, options.isDryRun) : object;
-    return json(presentation.object(written), 200);
+    const write = () => this.#writes.update(target, checked, options);
+    const { object, isGone } = await this.#written(call, options.isDryRun, write);
+    const served = isGone ? object : await this.#served(kind, object, options.isDryRun);
+    return json(presentation.object(served), 200);
   }
 
-  async #delete({ kind, target, info, request, signal, presentation }: ResourceCall): Promise<Response> {
+  async #delete(call: ResourceCall): Promise<Response> {
+    const { kind, target, info, request, signal, presentation } = call;
     if (info.subresource !== '') throw refuse(405, `${info.subresource} cannot be deleted`);
-    const wanted = deleteRequest(await readJson(request), info.query);
-    const { object, isGone } = await this.#writes.delete(target, wanted, { isDryRun: wanted.isDryRun, signal });
+    const wanted = deleteRequest(await readOptions(request, call), info.query);
+    const { isDryRun } = wanted;
+    const { object, isGone } = await this.#written(call, isDryRun, () =>
+      this.#writes.delete(target, wanted, { isDryRun, signal }),
+    );
     if (!isGone) return json(presentation.object(object), 200);
-    await this.#removed(kind, object, wanted.isDryRun);
     const uid = object.metadata?.uid;
     const details = { ...detailsOf(kind, target.name), ...(uid === undefined ? {} : { uid }) };
     return json({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details }, 200);
   }
 
-  async #deleteCollection({ kind, target, info, request, signal, presentation }: ResourceCall): Promise<Response> {
+  async #deleteCollection(call: ResourceCall): Promise<Response> {
+    const { kind, target, info, request, signal, presentation } = call;
     if (kind.namespaced && target.namespace === '') throw refuse(405, 'objects are deleted within one namespace');
-    const wanted = deleteRequest(await readJson(request), info.query);
-    const where = { recursive: true, ...selection(info.query, kind), signal };
+    const wanted = deleteRequest(await readOptions(request, call), info.query);
+    const { isDryRun } = wanted;
+    const where = { ...listOptions(info.query, kind), signal };
     const list = await this.#options.storage.list(keyOf(kind, target.namespace, ''), where);
-    const deleted = await this.#writes.deleteAll(list.items, kind, wanted, { isDryRun: wanted.isDryRun, signal });
-    for (const { object, isGone } of deleted) if (isGone) await this.#removed(kind, object, wanted.isDryRun);
+    await this.#written(call, isDryRun, () => this.#writes.deleteAll(list.items, kind, wanted, { isDryRun, signal }));
     return json(presentation.list(list), 200);
   }
 
-  /** A definition that was written is served before its writer hears of it. */
-  async #written(kind: Target['kind'], object: ApiObject, isDry: boolean): Promise<ApiObject> {
-    return isDefinition(kind) && !isDry ? this.#definitions.apply(kind, object) : object;
+  /** What a write does to definitions is served before anybody hears of it, also if it failed half-way or its client has gone. */
+  async #written<T>({ kind }: ResourceCall, isDry: boolean, write: () => Promise<T>): Promise<T> {
+    if (!isDefinition(kind) || isDry) return write();
+    try {
+      return await write();
+    } finally {
+      await this.#definitions.reconcile();
+    }
   }
 
-  async #removed(kind: Target['kind'], object: ApiObject, isDry: boolean): Promise<void> {
-    if (isDefinition(kind) && !isDry) await this.#definitions.remove(object);
+  /** A definition with the status that it got by being served. */
+  async #served(kind: Target['kind'], object: ApiObject, isDry: boolean): Promise<ApiObject> {
+    if (!isDefinition(kind) || isDry) return object;
+    const { items } = await this.#options.storage.list(keyOf(kind, '', object.metadata?.name ?? ''));
+    return items[0] ?? object;
   }
 }
 
 /** What a PUT or a PATCH makes of the object that is there. */
-async function changeOf(
-  request: Request,
-  { verb }: RequestInfo,
-  target: Target,
-): Promise<(current: object) => unknown> {
-  if (verb === 'patch') {
-    const type = contentType(request);
-    const body = await readJson(request);
-    return objectPatch(type, body, target.kind);
+async function changeOf(call: ResourceCall): Promise<(current: object) => unknown> {
+  const { request, info, target, kind } = call;
+  if (info.verb === 'patch') {
+    checkContentType(request, patchTypes(kind));
+    return objectPatch(contentType(request), await readJson(request, call));
   }
-  checkJsonBody(request);
-  const body = await readJson(request);
-  checkVersioned(target, body);
+  checkContentType(request, JSON_TYPES);
+  const body = await readJson(request, call);
+  checkWhole(target, body);
   return () => body;
 }
 
-function checkJsonBody(request: Request): void {
-  const type = contentType(request);
-  if (type === '' || type === 'application/json') return;
-  throw refuse(
-    415,
-    `the body of the request was in an unknown format - accepted media types include: application/json, not ${type}`,
-  );
-}
-
-/** Of a list that would be answered from the stale state: one that does not ask for a newer one. */
+/** Of a read that would be answered from the stale state: one that does not ask for a newer one. */
 function isAtMost(version: string, bound: string): boolean {
   return version === '' || (/^\d+$/.test(version) && BigInt(version) <= BigInt(bound));
-}
-
-function json(body: object, code: number, headers: Readonly<Record<string, string>> = {}): Response {
-  const all = { 'content-type': 'application/json', 'cache-control': 'no-cache, private', ...headers };
-  return new Response(JSON.stringify(body), { status: code, headers: all });
-}
-
-/** A status as an answer, with what HTTP says of it. */
-export function statusResponse(status: ApiStatus): Response {
-  const seconds = status.details?.retryAfterSeconds;
-  return json(status, status.code, seconds === undefined ? {} : { 'retry-after': String(seconds) });
 }

@@ -1,4 +1,4 @@
-import type { ServedKind } from './kinds.ts';
+import { qualifiedName, type ServedKind } from './kinds.ts';
 
 /** `metav1.Status`: what an API server answers instead of an object. */
 export interface ApiStatus {
@@ -101,6 +101,17 @@ export function conflict(kind: ServedKind, name: string, why: string): RequestRe
   return refuse(409, `Operation cannot be fulfilled on ${kind.resource} "${name}": ${why}`, detailsOf(kind, name));
 }
 
+/** The object is another one, or in another state, than the client takes for granted. */
+export function preconditionFailed(
+  kind: ServedKind,
+  name: string,
+  facts: { readonly precondition: 'uid' | 'resourceVersion'; readonly expected: string; readonly actual: string },
+): RequestRefused {
+  const what = facts.precondition === 'uid' ? 'UID' : 'ResourceVersion';
+  const why = `${what} in precondition: ${facts.expected}, ${what} in object meta: ${facts.actual}`;
+  return conflict(kind, name, `Precondition failed: ${why}`);
+}
+
 /** 422, with what is wrong by field. */
 export function invalid(
   kind: ServedKind,
@@ -115,6 +126,6 @@ export function invalid(
     kind: kind.kind,
     causes: [{ reason, message, field }],
   };
-  const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+  const qualified = qualifiedName(kind.kind, kind.group);
   return new RequestRefused(failure(422, `${qualified} "${name}" is invalid: ${field}: ${message}`, { details }));
 }

@@ -1,10 +1,13 @@
+import { shown } from '../../types/shown.ts';
 import { refuse } from './api-status.ts';
+import { isDryRun } from './query-values.ts';
 import { isRecord } from './stored-object.ts';
 
 /** `metav1.DeleteOptions`, as far as they are known here. A grace period passes at once: nothing runs that would have to stop. */
 export interface DeleteRequest {
   readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan';
+  /** `undefined`: as the finalizers of the object say. */
+  readonly propagationPolicy: 'Background' | 'Foreground' | 'Orphan' | undefined;
   readonly isDryRun: boolean;
 }
 
@@ -14,10 +17,11 @@ const POLICIES: readonly string[] = ['Background', 'Foreground', 'Orphan'];
 export function deleteRequest(body: unknown, query: URLSearchParams): DeleteRequest {
   if (body !== undefined && !isRecord(body)) throw refuse(400, 'the delete options are no object');
   const options = body ?? {};
-  if (options.kind !== undefined && options.kind !== 'DeleteOptions') {
-    throw refuse(400, `the body of a deletion is of kind ${String(options.kind)}, expected DeleteOptions`);
+  const kind = options.kind ?? 'DeleteOptions';
+  if (kind !== 'DeleteOptions') {
+    throw refuse(400, `the body of a deletion is of kind ${shown(kind)}, expected DeleteOptions`);
   }
-  const { preconditions = {} } = options;
+  const preconditions = options.preconditions ?? {};
   if (!isRecord(preconditions)) throw refuse(400, 'the preconditions are no object');
   const wanted: Record<string, string> = {};
   for (const name of ['uid', 'resourceVersion']) {
@@ -26,20 +30,15 @@ export function deleteRequest(body: unknown, query: URLSearchParams): DeleteRequ
     if (typeof value !== 'string') throw refuse(400, `preconditions.${name} is no text`);
     wanted[name] = value;
   }
-  const policy = options.propagationPolicy ?? query.get('propagationPolicy') ?? 'Background';
-  if (typeof policy !== 'string' || !POLICIES.includes(policy)) {
+  const policy = options.propagationPolicy ?? query.get('propagationPolicy') ?? undefined;
+  if (policy !== undefined && (typeof policy !== 'string' || !POLICIES.includes(policy))) {
     throw refuse(422, `propagationPolicy: Unsupported value: ${JSON.stringify(policy)}`);
   }
+  const dryRun = options.dryRun ?? query.getAll('dryRun');
+  if (!Array.isArray(dryRun)) throw refuse(400, 'dryRun is no list');
   return {
     preconditions: wanted,
     propagationPolicy: policy as DeleteRequest['propagationPolicy'],
-    isDryRun: isDryRun(Array.isArray(options.dryRun) ? options.dryRun : query.getAll('dryRun')),
+    isDryRun: isDryRun(dryRun),
   };
-}
-
-/** Throws `RequestRefused` for anything but `All`. */
-export function isDryRun(values: readonly unknown[]): boolean {
-  const given = values.filter((value) => value !== '');
-  if (given.some((value) => value !== 'All')) throw refuse(422, `dryRun: Unsupported value: ${JSON.stringify(given)}`);
-  return given.length > 0;
 }

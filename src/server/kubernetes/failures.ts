@@ -7,7 +7,7 @@ import {
   UpdateConflictError,
 } from '../../storage/errors.ts';
 import { ClosedError, LimitExceededError, StoreFullError, ValueError } from '../../types/errors.ts';
-import { type ApiStatus, conflict, failure, notFound, RequestRefused } from './api-status.ts';
+import { type ApiStatus, conflict, failure, notFound, preconditionFailed, RequestRefused } from './api-status.ts';
 import type { ServedKind } from './kinds.ts';
 
 /** What a request was about, as far as that is known. */
@@ -15,6 +15,9 @@ export interface Subject {
   readonly kind: ServedKind;
   readonly name: string | undefined;
 }
+
+/** Limits of a store on what there is at one time. */
+const AT_A_TIME: ReadonlySet<string> = new Set(['leases', 'pins', 'watches']);
 
 /**
  * What a client is told of an error. Nothing becomes an empty answer: what has no status of its own is a 500 with its message.
@@ -24,11 +27,17 @@ export function statusOf(error: unknown, subject: Subject | undefined): ApiStatu
   if (error instanceof StorageError) return ofStorage(error, subject);
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof ClosedError) return failure(503, message);
+  // Too many of something at a time is over some time; too large stays so.
+  if (error instanceof LimitExceededError && AT_A_TIME.has(error.limit)) return tooMany(message);
   if (error instanceof LimitExceededError) return failure(413, message);
   // One with a key is of what is stored, not of what was sent.
   if (error instanceof ValueError && error.key === undefined) return failure(400, message);
-  if (error instanceof StoreFullError) return failure(429, message, { details: { retryAfterSeconds: 1 } });
+  if (error instanceof StoreFullError) return tooMany(message);
   return failure(500, `Internal error occurred: ${message}`, { details: { causes: [{ message }] } });
+}
+
+function tooMany(message: string): ApiStatus {
+  return failure(429, message, { details: { retryAfterSeconds: 1 } });
 }
 
 function ofStorage(error: StorageError, subject: Subject | undefined): ApiStatus {
@@ -51,11 +60,7 @@ function ofStorage(error: StorageError, subject: Subject | undefined): ApiStatus
   if (subject?.name !== undefined) {
     const { kind, name } = subject;
     if (error instanceof ObjectNotFoundError) return notFound(kind, name).status;
-    if (error instanceof PreconditionError) {
-      const what = error.precondition === 'uid' ? 'UID' : 'ResourceVersion';
-      const why = `Precondition failed: ${what} in precondition: ${error.expected}, ${what} in object meta: ${error.actual}`;
-      return conflict(kind, name, why).status;
-    }
+    if (error instanceof PreconditionError) return preconditionFailed(kind, name, error).status;
     if (error instanceof UpdateConflictError) return conflict(kind, name, 'it was written by others each time').status;
   }
   const { httpStatus, reason, retryAfterSeconds } = error;

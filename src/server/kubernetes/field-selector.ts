@@ -12,7 +12,7 @@ interface Term {
 
 /**
  * A field selector as text: `metadata.name=web,status.phase!=Running`, of the fields that the kind allows. A field that is not
- * there is ''. `\` takes the meaning from `,`, `=` and itself. `undefined` for a selector that selects everything.
+ * there is ''. `\` takes the meaning from `,`, `=` and itself, and stands before nothing else. `undefined` for a selector that selects everything.
  *
  * Throws `RequestRefused` for what is none, and for a field that cannot be selected by.
  */
@@ -29,6 +29,8 @@ function termOf(part: string, text: string, kind: ServedKind): Term {
   if (match === null) throw refuse(400, `invalid field selector "${text}": "${part}" is no condition`);
   const [, field = '', operator, raw = ''] = match;
   if (/(?<!\\)(?:\\\\)*=/.test(raw)) throw refuse(400, `invalid field selector "${text}": "${part}" has two values`);
+  if (/^(?:\\[\\,=]|[^\\])*\\(?![\\,=])/s.test(raw))
+    throw refuse(400, `invalid field selector "${text}": "${part}" has a \\ of no use`);
   const known = ['metadata.name', ...(kind.namespaced ? ['metadata.namespace'] : []), ...kind.fieldSelectors];
   if (!known.includes(field)) throw refuse(400, `field label not supported: ${field}`);
   return { path: field.split('.'), isEqual: operator !== '!=', value: raw.replace(/\\([\\,=])/g, '$1') };
@@ -36,7 +38,7 @@ function termOf(part: string, text: string, kind: ServedKind): Term {
 
 /** At commas that no backslash is in front of. */
 function split(text: string): readonly string[] {
-  return text.match(/(?:\\.|[^,\\])+/gs) ?? [];
+  return text.match(/(?:\\.|[^,\\]|\\$)+/gs) ?? [];
 }
 
 function textAt(object: unknown, path: readonly string[]): string {

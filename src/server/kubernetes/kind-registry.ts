@@ -1,3 +1,4 @@
+import { plainEqual } from '../../system/plain-equal.ts';
 import { type ApiKind, type ServedKind, servedKind } from './kinds.ts';
 
 /** A kind that is served, and the signal of the time when it no longer is. */
@@ -32,9 +33,22 @@ export class KindRegistry {
         throw new RangeError(`Cannot ${ACTION}: ${kind.apiVersion} has ${other.kind} (${other.plural}) already`);
       }
     }
-    const end = new AbortController();
-    this.#served.set(idOf(kind.group, kind.version, kind.plural), { kind, end, gone: end.signal });
+    this.#put(kind);
     return kind;
+  }
+
+  /** Serves it from now on, in place of what the same path was of; then watches of that end. No difference is no change. */
+  set(kind: ServedKind): ServedKind {
+    const before = this.#served.get(idOf(kind));
+    if (before !== undefined && plainEqual(before.kind, kind)) return before.kind;
+    this.#put(kind);
+    before?.end.abort();
+    return kind;
+  }
+
+  #put(kind: ServedKind): void {
+    const end = new AbortController();
+    this.#served.set(idOf(kind), { kind, end, gone: end.signal });
   }
 
   /** All versions of it, or one. Returns how many there were. */
@@ -51,7 +65,7 @@ export class KindRegistry {
   }
 
   find(group: string, version: string, plural: string): Registration | undefined {
-    return this.#served.get(idOf(group, version, plural));
+    return this.#served.get(idOf({ group, version, plural }));
   }
 
   /** In the order of their first kinds; the core group, which need not have any, is not among them without one. */
@@ -71,7 +85,7 @@ export class KindRegistry {
   }
 }
 
-function idOf(group: string, version: string, plural: string): string {
+function idOf({ group, version, plural }: Pick<ServedKind, 'group' | 'version' | 'plural'>): string {
   return `${group}/${version}/${plural}`;
 }
 

@@ -3,7 +3,7 @@ import { shown } from '../../types/shown.ts';
 
 /** A kind of objects that an API server serves. */
 export interface ApiKind {
-  /** `apps`, `example.com`; '' is the core group, below `/api`. @default '' */
+  /** `apps`, `example.com`; '' is the core group, below `/api`, and no other is named `core`. @default '' */
   readonly group?: string;
   /** `v1`. Kinds that differ in their version alone are one set of objects, shown with either. */
   readonly version: string;
@@ -60,8 +60,10 @@ const NAMES: ReadonlySet<string> = new Set<keyof ApiKind>([
 ]);
 const ACTION = 'serve a kind';
 /** A DNS label, and several with dots. */
-const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.|$)){1,20}$/;
+export const LABEL: RegExp = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+const GROUP = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?){0,19}$/;
+/** Where the objects of the core group are kept. */
+export const CORE = 'core' as const;
 
 /** Throws TypeError for what is no kind. */
 export function servedKind(given: ApiKind): ServedKind {
@@ -74,7 +76,8 @@ export function servedKind(given: ApiKind): ServedKind {
   for (const [name, value] of Object.entries({ namespaced, status, custom })) {
     if (typeof value !== 'boolean') throw new TypeError(`Cannot ${ACTION}: ${name} is ${shown(value)}, not a boolean`);
   }
-  if (group !== '' && !GROUP.test(group)) throw new TypeError(`Cannot ${ACTION}: ${shown(group)} is no group`);
+  if (group === CORE || (group !== '' && !GROUP.test(group)))
+    throw new TypeError(`Cannot ${ACTION}: ${shown(group)} is no group`);
   if (!LABEL.test(version)) throw new TypeError(`Cannot ${ACTION}: ${shown(version)} is no version`);
   if (!LABEL.test(plural)) throw new TypeError(`Cannot ${ACTION}: ${shown(plural)} is no plural`);
   if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) throw new TypeError(`Cannot ${ACTION}: ${shown(kind)} is no kind`);
@@ -92,8 +95,13 @@ export function servedKind(given: ApiKind): ServedKind {
     custom,
     fieldSelectors: texts('fieldSelectors', given.fieldSelectors),
     apiVersion: group === '' ? version : `${group}/${version}`,
-    resource: group === '' ? plural : `${plural}.${group}`,
+    resource: qualifiedName(plural, group),
   });
+}
+
+/** `pods`, `deployments.apps`: a name, and the group that it is of. */
+export function qualifiedName(name: string, group: string): string {
+  return group === '' ? name : `${name}.${group}`;
 }
 
 function text(name: string, value: unknown): string {

@@ -22,12 +22,12 @@ const TOKEN = /\s*(==|!=|[=<>!(),]|[^\s=!<>(),]+)/y;
 export function parseLabelSelector(text: string): LabelPredicate | undefined {
   const tokens = new Tokens(text);
   const all: Requirement[] = [];
-  while (tokens.next !== undefined) {
+  if (tokens.next === undefined) return undefined;
+  for (;;) {
     all.push(requirement(tokens));
     if (tokens.next === undefined) break;
     tokens.expect(',');
   }
-  if (all.length === 0) return undefined;
   return (labels) => all.every((one) => matches(one, labels));
 }
 

@@ -1,9 +1,9 @@
 import type { KubernetesObject, ListOptions, ResourceVersionMatch, StorageWatchOptions } from '../../storage/types.ts';
-import { failure, RequestRefused, refuse } from './api-status.ts';
+import { failure, RequestRefused } from './api-status.ts';
 import { type ObjectPredicate, parseFieldSelector } from './field-selector.ts';
 import type { ServedKind } from './kinds.ts';
 import { parseLabelSelector } from './label-selector.ts';
-import { isTrue } from './request-info.ts';
+import { integer, isTrue } from './query-values.ts';
 
 type Options<T> = Omit<T, 'signal'>;
 
@@ -33,7 +33,7 @@ export function watchOptions(
   kind: ServedKind,
 ): Options<StorageWatchOptions<KubernetesObject>> & { readonly timeoutMs?: number } {
   const match = query.get('resourceVersionMatch') ?? '';
-  const hasInitial = (query.get('sendInitialEvents') ?? '') !== '';
+  const hasInitial = query.has('sendInitialEvents');
   if (hasInitial && match !== 'NotOlderThan') {
     throw forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
   }
@@ -66,16 +66,6 @@ export function selection(
     predicate: (object) =>
       (byLabel === undefined || byLabel(object.metadata?.labels ?? {})) && (byField === undefined || byField(object)),
   };
-}
-
-/** A number from 0 on. Throws `RequestRefused`. */
-export function integer(query: URLSearchParams, name: string): number | undefined {
-  const text = query.get(name) ?? '';
-  if (text === '') return undefined;
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value))
-    throw refuse(400, `${name} "${text}" is no number from 0 on`);
-  return value;
 }
 
 function versionOf(query: URLSearchParams): { readonly resourceVersion?: string } {

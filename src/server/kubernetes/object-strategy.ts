@@ -2,8 +2,8 @@ import { formatMicroTime } from '../../lock/lease-record-time.ts';
 import { plainEqual } from '../../system/plain-equal.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Random } from '../../types/random.ts';
-import { conflict, invalid, refuse } from './api-status.ts';
-import type { ServedKind } from './kinds.ts';
+import { conflict, invalid, preconditionFailed, refuse } from './api-status.ts';
+import { LABEL, type ServedKind } from './kinds.ts';
 import { randomUid } from './random-names.ts';
 import { type ApiObject, type ApiObjectMeta, UNKEPT } from './stored-object.ts';
 
@@ -19,7 +19,7 @@ export interface Target {
  *
  * ```text
  *                                     create        update            update of /status   deletion
- *   name, namespace                   the path      must be the same  the same
+ *   name, namespace (c)               the path      must be the same  the same
  *   uid, creationTimestamp            the server    kept              kept                kept
  *   labels, annotations, owners       the client    the client        kept                kept
  *   finalizers                        the client    the client (a)    kept                by propagationPolicy
@@ -29,6 +29,7 @@ export interface Target {
  *   all else                          the client    the client        kept                kept
  *
  *   (a) none is added to an object that is being deleted      (b) if "all else" differs
+ *   (c) an object of the cluster has none, whatever the client says
  * ```
  */
 export function createdObject(
@@ -38,7 +39,7 @@ export function createdObject(
   random: Random,
 ): ApiObject {
   const { kind, namespace, name } = target;
-  const { deletionTimestamp: _, deletionGracePeriodSeconds: _seconds, ...metadata } = kept(body.metadata);
+  const metadata = kept(body.metadata);
   const object = {
     ...body,
     kind: kind.kind,
@@ -61,11 +62,7 @@ export function updatedObject(target: Target, current: ApiObject, wanted: ApiObj
   const old = current.metadata ?? {};
   const given = kept(wanted.metadata);
   if (given.uid !== undefined && given.uid !== '' && given.uid !== old.uid) {
-    throw conflict(
-      kind,
-      name,
-      `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${old.uid}`,
-    );
+    throw preconditionFailed(kind, name, { precondition: 'uid', expected: given.uid, actual: old.uid ?? '' });
   }
   if (given.resourceVersion !== undefined && given.resourceVersion !== '') {
     if (given.resourceVersion !== old.resourceVersion) {
@@ -74,12 +71,11 @@ export function updatedObject(target: Target, current: ApiObject, wanted: ApiObj
     }
   }
   checkFinalizers(target, old, given);
-  const { deletionTimestamp: _, deletionGracePeriodSeconds: _seconds, ...rest } = given;
   const next: ApiObject = {
     ...wanted,
     kind: kind.kind,
     apiVersion: kind.apiVersion,
-    metadata: { ...rest, ...fixedOf(old, target) },
+    metadata: { ...given, ...fixedOf(old, target) },
   };
   const object = kind.status ? withStatus(next, current.status) : next;
   if (plainEqual(contentOf(kind, object), contentOf(kind, current))) return object;
@@ -114,6 +110,12 @@ export function deletingObject(
         : {}),
     },
   };
+}
+
+/** Throws `RequestRefused` (422) for a namespace in the path that none can have. */
+export function checkNamespace({ kind, namespace }: Omit<Target, 'name'>): void {
+  if (!kind.namespaced || LABEL.test(namespace)) return;
+  throw invalid(kind, '', 'metadata.namespace', `Invalid value: "${namespace}": is no DNS label`);
 }
 
 /** Throws `RequestRefused` if the object names another place than the path does. */
@@ -167,10 +169,9 @@ function withStatus<T extends ApiObject>(object: T, status: unknown): T {
   return (status === undefined ? rest : { ...rest, status }) as T;
 }
 
-/** Metadata without what is not kept, and without `null`, which is nothing. */
+/** Of the metadata that a client sends, what it has a say in. */
 function kept(metadata: ApiObjectMeta | undefined): ApiObjectMeta {
-  const entries = Object.entries(metadata ?? {});
-  return Object.fromEntries(entries.filter(([name, value]) => !UNKEPT.includes(name) && value !== null));
+  return Object.fromEntries(Object.entries(metadata ?? {}).filter(([name]) => !UNKEPT.has(name)));
 }
 
 /** As Kubernetes writes times: whole seconds. */

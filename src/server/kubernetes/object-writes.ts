@@ -2,9 +2,10 @@ import { KeyExistsError, ObjectNotFoundError, PreconditionError } from '../../st
 import type { Storage } from '../../storage/types.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Random } from '../../types/random.ts';
-import { alreadyExists, conflict, invalid } from './api-status.ts';
+import { alreadyExists, invalid, preconditionFailed, refuse } from './api-status.ts';
 import type { DeleteRequest } from './delete-request.ts';
 import {
+  checkNamespace,
   checkPlace,
   createdObject,
   deletingObject,
@@ -39,6 +40,9 @@ export interface Changed {
 const NAMES_MAX = 8;
 /** An object that others write each time between a read and its deletion. */
 const REMOVALS_MAX = 100;
+/** No store comes so far. */
+const NEVER = String(Number.MAX_SAFE_INTEGER);
+const GARBAGE_COLLECTION: ReadonlySet<string> = new Set(['foregroundDeletion', 'orphan']);
 
 /**
  * The object would be one that is being deleted and has no finalizer left: it is removed instead, from the state that was read.
@@ -56,6 +60,11 @@ class LastFinalizerGone extends Error {
   }
 }
 
+/** The storage has tried a write, found that it was from no state, and asks for another one. */
+class TrialIsOver extends Error {
+  override readonly name: string = 'TrialIsOver';
+}
+
 /** Writes of objects: what the storage's compare and set is asked to make of them. */
 export class ObjectWrites {
   readonly #options: ObjectWritesOptions;
@@ -64,11 +73,12 @@ export class ObjectWrites {
     this.#options = options;
   }
 
-  async create(place: Omit<Target, 'name'>, body: unknown, options: WriteOptions): Promise<ApiObject> {
+  async create(place: Omit<Target, 'name'>, object: ApiObject, options: WriteOptions): Promise<ApiObject> {
     const { kind, namespace } = place;
     const { storage, clock, random } = this.#options;
-    const object = checkedObject(body, kind);
-    const { name: given = '', generateName = '', resourceVersion } = object.metadata ?? {};
+    const { name: given = '', generateName = '', resourceVersion = '' } = object.metadata ?? {};
+    if (resourceVersion !== '') throw refuse(400, 'resourceVersion should not be set on objects to be created');
+    checkNamespace(place);
     for (let attempts = 1; ; attempts++) {
       const name = given !== '' || generateName === '' ? given : generatedName(generateName, random);
       checkName(kind, name);
@@ -76,10 +86,9 @@ export class ObjectWrites {
       checkPlace(target, object.metadata);
       const created = createdObject(target, object, clock, random);
       const key = keyOf(kind, namespace, name);
-      const versioned = (resourceVersion ?? '') === '' ? created : withVersion(created, resourceVersion);
       try {
-        if (options.isDryRun) return await this.#absent(key, created, options.signal);
-        return await storage.create(key, versioned, signalOf(options));
+        if (options.isDryRun) return await this.#absent(key, created, options);
+        return await storage.create(key, created, signalOf(options));
       } catch (error) {
         if (!(error instanceof KeyExistsError)) throw error;
         if (given !== '' || attempts === NAMES_MAX) throw alreadyExists(kind, name);
@@ -109,14 +118,11 @@ export class ObjectWrites {
     const { clock } = this.#options;
     return this.#change(target, options, (current) => {
       const metadata = current.metadata ?? {};
-      for (const [field, what] of [
-        ['uid', 'UID'],
-        ['resourceVersion', 'ResourceVersion'],
-      ] as const) {
-        const expected = preconditions[field];
-        if (expected === undefined || expected === metadata[field]) continue;
-        const why = `${what} in precondition: ${expected}, ${what} in object meta: ${metadata[field] ?? ''}`;
-        throw conflict(target.kind, target.name, `Precondition failed: ${why}`);
+      for (const precondition of ['uid', 'resourceVersion'] as const) {
+        const expected = preconditions[precondition];
+        if (expected === undefined || expected === metadata[precondition]) continue;
+        const actual = metadata[precondition] ?? '';
+        throw preconditionFailed(target.kind, target.name, { precondition, expected, actual });
       }
       return deletingObject(current, finalizersFor(metadata.finalizers ?? [], propagationPolicy), clock);
     });
@@ -154,8 +160,12 @@ export class ObjectWrites {
     };
     for (let attempts = 1; ; attempts++) {
       try {
-        const dry = options.isDryRun ? next(await storage.get(key, signalOf(options))) : undefined;
-        return { object: dry ?? (await storage.guaranteedUpdate(key, next, signalOf(options))), isGone: false };
+        if (!options.isDryRun) {
+          return { object: await storage.guaranteedUpdate(key, next, signalOf(options)), isGone: false };
+        }
+        const object = next(await storage.get(key, signalOf(options)));
+        await this.#try(key, object, options);
+        return { object, isGone: false };
       } catch (error) {
         if (!(error instanceof LastFinalizerGone)) throw error;
         if (options.isDryRun) return { object: error.object, isGone: true };
@@ -183,31 +193,50 @@ export class ObjectWrites {
     return { object, isGone: true };
   }
 
-  async #absent(key: string, created: ApiObject, signal: AbortSignal | undefined): Promise<ApiObject> {
-    const options = signal === undefined ? {} : { signal };
-    const found = await this.#options.storage.list(key, options);
+  async #absent(key: string, created: ApiObject, options: WriteOptions): Promise<ApiObject> {
+    const found = await this.#options.storage.list(key, signalOf(options));
     const there = found.items[0]?.metadata?.resourceVersion;
     if (there !== undefined) throw new KeyExistsError('create an object', { key, resourceVersion: there });
+    await this.#try(key, created, options);
     return created;
+  }
+
+  /** Throws what the storage would refuse to write, and writes nothing: the write is from a state that no object has ever had. */
+  async #try(key: string, object: ApiObject, options: WriteOptions): Promise<void> {
+    const cachedExistingObject: ApiObject = { metadata: { resourceVersion: NEVER } };
+    let isTried = false;
+    const write = () => {
+      if (isTried) throw new TrialIsOver();
+      isTried = true;
+      return object;
+    };
+    try {
+      await this.#options.storage.guaranteedUpdate(key, write, { cachedExistingObject, ...signalOf(options) });
+    } catch (error) {
+      if (!(error instanceof TrialIsOver || error instanceof ObjectNotFoundError)) throw error;
+    }
   }
 }
 
-/** An update of a custom resource says of which state it is. */
-export function checkVersioned({ kind, name }: Target, body: unknown): void {
-  const { resourceVersion } = checkedObject(body, kind).metadata ?? {};
-  if (!kind.custom || (resourceVersion ?? '') !== '') return;
+/** A whole object says which one it is, and that of a custom resource of which state. */
+export function checkWhole({ kind, name }: Target, body: unknown): void {
+  const { metadata = {} } = checkedObject(body, kind);
+  if ((metadata.name ?? '') === '') {
+    throw refuse(400, `the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  }
+  if (!kind.custom || (metadata.resourceVersion ?? '') !== '') return;
   throw invalid(kind, name, 'metadata.resourceVersion', 'Invalid value: 0x0: must be specified for an update');
 }
 
-/** Finalizers that a garbage collector would act on: there is none here, so that they stay until somebody takes them off. */
+/**
+ * Finalizers that a garbage collector would act on: there is none here, so that they stay until somebody takes them off. A policy
+ * that is said takes the place of that of the object; without one they are as the object has them.
+ */
 function finalizersFor(finalizers: readonly string[], policy: DeleteRequest['propagationPolicy']): readonly string[] {
-  const added = policy === 'Foreground' ? 'foregroundDeletion' : policy === 'Orphan' ? 'orphan' : undefined;
-  return added === undefined || finalizers.includes(added) ? finalizers : [...finalizers, added];
-}
-
-/** For the storage to refuse it (K23). */
-function withVersion(object: ApiObject, resourceVersion: string | undefined): ApiObject {
-  return { ...object, metadata: { ...object.metadata, ...(resourceVersion === undefined ? {} : { resourceVersion }) } };
+  if (policy === undefined) return finalizers;
+  const others = finalizers.filter((finalizer) => !GARBAGE_COLLECTION.has(finalizer));
+  if (policy === 'Background') return others;
+  return [...others, policy === 'Foreground' ? 'foregroundDeletion' : 'orphan'];
 }
 
 function signalOf({ signal }: WriteOptions): { readonly signal?: AbortSignal } {

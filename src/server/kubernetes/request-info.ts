@@ -1,5 +1,6 @@
 import { refuse } from './api-status.ts';
 import type { KindRegistry, Registration } from './kind-registry.ts';
+import { isTrue } from './query-values.ts';
 
 export const API_VERBS = [
   'create',
@@ -77,10 +78,6 @@ export function registrationOf(registry: KindRegistry, info: RequestInfo): Regis
   // Across namespaces there are collections only.
   if (kind.namespaced && namespace === '' && name !== '') return undefined;
   return found;
-}
-
-export function isTrue(query: URLSearchParams, name: string): boolean {
-  return ['true', '1', 't', 'T', 'TRUE', 'True'].includes(query.get(name) ?? '');
 }
 
 function verbOf(method: string, name: string, query: URLSearchParams): ApiVerb {

@@ -1,6 +1,6 @@
 import type { KubernetesObject, ObjectMeta } from '../../storage/types.ts';
 import { invalid, refuse } from './api-status.ts';
-import type { ServedKind } from './kinds.ts';
+import { CORE, type ServedKind } from './kinds.ts';
 
 /** An object as an API server keeps it. What else it has (`spec`, `data`) is carried along. */
 export interface ApiObject extends KubernetesObject {
@@ -17,39 +17,55 @@ export interface ApiObjectMeta extends ObjectMeta {
   readonly finalizers?: readonly string[];
 }
 
-/** What the server does not keep. */
-export const UNKEPT: readonly string[] = ['managedFields', 'selfLink'];
+/** What the server does not keep of what a client sends: it has none of it, or says itself what it is. */
+export const UNKEPT: ReadonlySet<string> = new Set([
+  'deletionGracePeriodSeconds',
+  'deletionTimestamp',
+  'managedFields',
+  'namespace',
+  'selfLink',
+]);
+const TEXTS = ['name', 'namespace', 'generateName', 'uid', 'resourceVersion'];
 const NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**
- * An object that a client sent: of the right kind, its metadata of the right types. Without a kind it is taken for one of the path's.
+ * An object that a client sent: of the right kind, its metadata of the right types and without `null`, which is nothing. Without a
+ * kind it is taken for one of the path's.
  *
  * Throws `RequestRefused`.
  */
 export function checkedObject(body: unknown, kind: ServedKind): ApiObject {
   if (!isRecord(body)) throw refuse(400, 'the body of the request is no object');
-  const { kind: name = kind.kind, apiVersion = kind.apiVersion, metadata } = body;
+  const { metadata, ...rest } = body;
+  const [name, apiVersion] = [textOf(body, 'kind') || kind.kind, textOf(body, 'apiVersion') || kind.apiVersion];
   if (name !== kind.kind || apiVersion !== kind.apiVersion) {
     throw refuse(
       400,
-      `the object provided is ${String(apiVersion)}, Kind=${String(name)}, expected ${kind.apiVersion}, Kind=${kind.kind}`,
+      `the object provided is ${apiVersion}, Kind=${name}, expected ${kind.apiVersion}, Kind=${kind.kind}`,
     );
   }
-  checkMetadata(metadata);
-  return body as ApiObject;
+  if (metadata === undefined || metadata === null) return rest;
+  if (!isRecord(metadata)) throw wrongType('metadata', 'an object');
+  const given = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null));
+  checkMetadata(given);
+  return { ...rest, metadata: given };
 }
 
-function checkMetadata(metadata: unknown): void {
-  if (metadata === undefined || metadata === null) return;
-  if (!isRecord(metadata)) throw wrongType('metadata', 'an object');
-  for (const name of ['name', 'namespace', 'generateName', 'uid', 'resourceVersion']) {
+/** '' for what is not there. */
+function textOf(body: Record<string, unknown>, name: string): string {
+  const value = body[name] ?? '';
+  if (typeof value !== 'string') throw wrongType(name, 'a text');
+  return value;
+}
+
+function checkMetadata(metadata: Record<string, unknown>): void {
+  for (const name of TEXTS) {
     const value = metadata[name];
-    if (value !== undefined && value !== null && typeof value !== 'string')
-      throw wrongType(`metadata.${name}`, 'a text');
+    if (value !== undefined && typeof value !== 'string') throw wrongType(`metadata.${name}`, 'a text');
   }
   for (const name of ['labels', 'annotations']) {
     const value = metadata[name];
-    if (value === undefined || value === null) continue;
+    if (value === undefined) continue;
     if (!isRecord(value) || Object.values(value).some((text) => typeof text !== 'string')) {
       throw wrongType(`metadata.${name}`, 'an object of texts');
     }
@@ -69,9 +85,13 @@ export function checkName(kind: ServedKind, name: string): void {
 }
 
 /** Where an object is, below the root of the storage. The version is no part of it. */
-export function keyOf({ group, plural, namespaced }: ServedKind, namespace: string, name: string): string {
+export function keyOf(
+  { group, plural, namespaced }: Pick<ServedKind, 'group' | 'plural' | 'namespaced'>,
+  namespace: string,
+  name: string,
+): string {
   const place = namespaced && namespace !== '' ? `/${namespace}` : '';
-  return `/${group === '' ? 'core' : group}/${plural}${place}${name === '' ? '' : `/${name}`}`;
+  return `/${group === '' ? CORE : group}/${plural}${place}${name === '' ? '' : `/${name}`}`;
 }
 
 /** An object as it is shown: with the kind and the version it was asked for by. */
@@ -85,7 +105,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isListOf(value: unknown, isItem: (item: unknown) => boolean): boolean {
-  return value === undefined || value === null || (Array.isArray(value) && value.every(isItem));
+  return value === undefined || (Array.isArray(value) && value.every(isItem));
 }
 
 function wrongType(field: string, expected: string) {

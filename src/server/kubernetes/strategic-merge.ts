@@ -35,7 +35,7 @@ const DELETE_FROM = '$deleteFromPrimitiveList/';
  * directives `$patch`, `$retainKeys`, `$setElementOrder/` and `$deleteFromPrimitiveList/`. Lists without a known key are
  * replaced. Neither is changed.
  *
- * Throws `RequestRefused` for an unknown directive.
+ * Throws `RequestRefused`: 400 for an unknown directive, 422 for an element without the key of its list.
  */
 export function strategicMerge(target: unknown, patch: Record<string, unknown>): Record<string, unknown> {
   const { $patch: directive, $retainKeys: retained, ...members } = patch;
@@ -62,13 +62,17 @@ export function strategicMerge(target: unknown, patch: Record<string, unknown>):
 function mergeList(name: string, target: unknown, patch: readonly unknown[]): readonly unknown[] {
   const old = Array.isArray(target) ? target : [];
   if (UNITED.has(name)) return [...old, ...patch.filter((item) => !old.includes(item))];
+  const keys = Object.hasOwn(MERGE_KEYS, name) ? MERGE_KEYS[name] : undefined;
+  if (keys === undefined) return patch;
   const elements = patch.filter(isRecord);
-  const key = MERGE_KEYS[name]?.find((one) => elements.every((item) => one in item || item.$patch === 'replace'));
-  if (key === undefined || elements.length < patch.length) return patch;
-  const isReplaced = elements.some((item) => item.$patch === 'replace' && !(key in item));
+  const key = keys.find((one) => elements.every((item) => Object.hasOwn(item, one) || item.$patch === 'replace'));
+  if (key === undefined || elements.length < patch.length) {
+    throw refuse(422, `an element of ${name} does not contain its merge key: ${keys.join(' or ')}`);
+  }
+  const isReplaced = elements.some((item) => item.$patch === 'replace' && !Object.hasOwn(item, key));
   const merged: unknown[] = isReplaced ? [] : [...old];
   for (const element of elements) {
-    if (!(key in element)) continue;
+    if (!Object.hasOwn(element, key)) continue;
     const at = merged.findIndex((item) => isRecord(item) && plainEqual(item[key], element[key]));
     if (element.$patch === 'delete') {
       if (at >= 0) merged.splice(at, 1);
@@ -91,7 +95,8 @@ function applyDirective(merged: Record<string, unknown>, name: string, value: un
 
 /** What the order names comes in that order; the rest stays behind what it was behind of, at the end. */
 function ordered(field: string, list: readonly unknown[], order: readonly unknown[]): readonly unknown[] {
-  const key = MERGE_KEYS[field]?.find((one) => order.every((item) => isRecord(item) && one in item));
+  const keys = Object.hasOwn(MERGE_KEYS, field) ? MERGE_KEYS[field] : undefined;
+  const key = keys?.find((one) => order.every((item) => isRecord(item) && Object.hasOwn(item, one)));
   const placeOf = (item: unknown) =>
     order.findIndex((one) =>
       key === undefined || !isRecord(one) || !isRecord(item) ? plainEqual(one, item) : plainEqual(one[key], item[key]),

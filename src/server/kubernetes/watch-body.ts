@@ -1,9 +1,10 @@
 import type { StorageWatch } from '../../storage/types.ts';
+import type { Clock } from '../../types/clock.ts';
 import { ClosedError } from '../../types/errors.ts';
 import { onAbort } from '../../types/on-abort.ts';
 import { statusOf } from './failures.ts';
 import type { ServedKind } from './kinds.ts';
-import { type ApiObject, shownObject } from './stored-object.ts';
+import type { ApiObject } from './stored-object.ts';
 
 export interface WatchBodyOptions {
   readonly kind: ServedKind;
@@ -11,6 +12,9 @@ export interface WatchBodyOptions {
   readonly gone: AbortSignal;
   /** The client's. */
   readonly signal: AbortSignal;
+  readonly clock: Pick<Clock, 'after'>;
+  /** That of the watch, which ends by itself then. */
+  readonly timeoutMs: number;
   /** Objects in the form that the client asked for. */
   readonly show: (object: ApiObject) => object;
 }
@@ -25,39 +29,55 @@ export interface WatchBodyOptions {
  *   the time is over, the kind is gone, the server closes: the end of the stream
  *   the client has gone (its signal): the stream fails with the signal's reason
  * ```
+ *
+ * The last two come whether the client reads or not: nothing is left of a watch that nobody reads.
  */
 export function watchBody(watch: StorageWatch<ApiObject>, options: WatchBodyOptions): ReadableStream<Uint8Array> {
-  const { kind, gone, signal, show } = options;
-  // What was there by then can still be read: the deletions of what goes with the kind, too.
-  const unlisten = onAbort(gone, () => watch.stop());
+  const { kind, gone, signal, clock, timeoutMs, show } = options;
+  let undo: (() => void)[] = [];
+  let isOver = false;
+  const over = (finish: () => void) => {
+    if (isOver) return;
+    isOver = true;
+    for (const take of undo) take();
+    finish();
+  };
   const encoder = new TextEncoder();
   const line = (type: string, object: object) => encoder.encode(`${JSON.stringify({ type, object })}\n`);
   const read = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const { value: event, done } = await watch.next();
-    if (done === true) return end(controller);
-    if (event.type !== 'BOOKMARK') return controller.enqueue(line(event.type, show(event.object)));
-    const metadata = { ...event.object.metadata, creationTimestamp: null };
-    controller.enqueue(line('BOOKMARK', shownObject(kind, { metadata })));
-  };
-  const end = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    unlisten();
-    controller.close();
+    if (done === true) return over(() => controller.close());
+    if (isOver) return;
+    const { type, object } = event;
+    if (type !== 'BOOKMARK') return controller.enqueue(line(type, show(object)));
+    const { metadata, ...rest } = show(object) as ApiObject;
+    controller.enqueue(line(type, { ...rest, metadata: { ...metadata, creationTimestamp: null } }));
   };
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        undo = [
+          // What was there by then can still be read: the deletions of what goes with the kind, too.
+          onAbort(gone, () => watch.stop()),
+          onAbort(signal, (reason) => over(() => controller.error(reason))),
+          clock.after(timeoutMs, () => over(() => controller.close())),
+        ];
+      },
       async pull(controller) {
         try {
           await read(controller);
         } catch (error) {
-          if (error instanceof ClosedError) return end(controller);
-          unlisten();
-          if (signal.aborted) return controller.error(error);
-          controller.enqueue(line('ERROR', statusOf(error, { kind, name: undefined })));
-          controller.close();
+          over(() => {
+            if (signal.aborted) return controller.error(error);
+            if (!(error instanceof ClosedError)) {
+              controller.enqueue(line('ERROR', statusOf(error, { kind, name: undefined })));
+            }
+            controller.close();
+          });
         }
       },
       async cancel() {
-        unlisten();
+        over(() => undefined);
         await watch.return();
       },
     },

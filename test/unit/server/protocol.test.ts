@@ -7,6 +7,8 @@ interface Row {
   readonly method?: string;
   readonly path: string;
   readonly body?: unknown;
+  /** A body as it is. */
+  readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly status: number;
   readonly answer?: unknown;
@@ -176,6 +178,177 @@ const reads: readonly Row[] = [
     status: 200,
     answer: { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' },
   },
+];
+
+/** Kubernetes' own reading of flags: only what is not there, 0 and false are false. */
+const flags: readonly Row[] = ['watch', 'watch=', 'watch=yes', 'watch=1'].map((query) => ({
+  title: `a flag that is set: ${query}`,
+  path: `${PODS}?${query}&resourceVersionMatch=Exact`,
+  status: 422,
+  answer: { message: expect.stringContaining('is forbidden for watch') },
+}));
+const unset: readonly Row[] = ['watch=0', 'watch=false', 'watch=False'].map((query) => ({
+  title: `a flag that is not set: ${query}`,
+  path: `${PODS}?${query}`,
+  status: 200,
+  answer: { kind: 'PodList' },
+}));
+
+const DEEP = '['.repeat(100_000) + ']'.repeat(100_000);
+const HOSTILE = { toString: 1 };
+const MERGE = 'application/merge-patch+json';
+const STRATEGIC = 'application/strategic-merge-patch+json';
+const JSON_PATCH = 'application/json-patch+json';
+
+/** Bodies that are none, or more than there is room for: never a failure of the server. */
+const hostile: readonly Row[] = [
+  ...(['', '?dryRun=All'] as const).flatMap((query): readonly Row[] => [
+    { title: `metadata null ${query}`, method: 'POST', path: PODS + query, body: { metadata: null }, status: 422 },
+    {
+      title: `a name null ${query}`,
+      method: 'POST',
+      path: PODS + query,
+      body: { metadata: { name: null, generateName: null } },
+      status: 422,
+      answer: { details: { causes: [{ field: 'metadata.name' }] } },
+    },
+    {
+      title: `a name, and the rest null ${query}`,
+      method: 'POST',
+      path: PODS + query,
+      body: {
+        kind: null,
+        apiVersion: '',
+        metadata: { name: 'd', generateName: null, resourceVersion: null, labels: null },
+      },
+      status: 201,
+      answer: { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'd' } },
+    },
+    {
+      title: `a version at creation ${query}`,
+      method: 'POST',
+      path: PODS + query,
+      body: { metadata: { name: 'd', resourceVersion: '1' } },
+      status: 400,
+    },
+    {
+      title: `half of a surrogate pair ${query}`,
+      method: 'POST',
+      path: PODS + query,
+      body: { metadata: { name: 'd' }, spec: '\ud800' },
+      status: 400,
+    },
+    {
+      title: `an object too large for the store ${query}`,
+      method: 'POST',
+      path: PODS + query,
+      body: { metadata: { name: 'd' }, spec: 'x'.repeat(2_000_000) },
+      status: 413,
+    },
+    {
+      title: `an update to what is too large ${query}`,
+      method: 'PUT',
+      path: `${PODS}/a${query}`,
+      body: { metadata: { name: 'a' }, spec: 'x'.repeat(2_000_000) },
+      status: 413,
+    },
+    {
+      title: `copies of copies ${query}`,
+      method: 'PATCH',
+      path: `${PODS}/a${query}`,
+      body: Array.from({ length: 40 }, (_, index) => ({ op: 'copy', from: '', path: `/x${index}` })),
+      headers: { 'content-type': JSON_PATCH },
+      status: 413,
+    },
+    {
+      title: `copies below copies ${query}`,
+      method: 'PATCH',
+      path: `${PODS}/a${query}`,
+      body: Array.from({ length: 16 }, (_, index) => ({ op: 'copy', from: '', path: '/x'.repeat(2 ** index) })),
+      headers: { 'content-type': JSON_PATCH },
+      status: 422,
+    },
+    ...[MERGE, STRATEGIC].map(
+      (type): Row => ({
+        title: `a deep patch ${type} ${query}`,
+        method: 'PATCH',
+        path: `${PODS}/a${query}`,
+        text: `{"spec":${DEEP}}`,
+        headers: { 'content-type': type },
+        status: 400,
+      }),
+    ),
+    { title: `a deep object ${query}`, method: 'POST', path: PODS + query, text: DEEP, status: 400 },
+  ]),
+  { title: 'hostile kind', method: 'POST', path: PODS, body: { kind: HOSTILE, metadata: { name: 'd' } }, status: 400 },
+  {
+    title: 'hostile version',
+    method: 'POST',
+    path: PODS,
+    body: { apiVersion: HOSTILE, metadata: { name: 'd' } },
+    status: 400,
+  },
+  { title: 'hostile kind of options', method: 'DELETE', path: `${PODS}/a`, body: { kind: HOSTILE }, status: 400 },
+  { title: 'a deep deletion', method: 'DELETE', path: `${PODS}/a`, text: DEEP, status: 400 },
+  { title: 'a trial as text', method: 'DELETE', path: `${PODS}/a`, body: { dryRun: 'All' }, status: 400 },
+  {
+    title: 'options of nothing',
+    method: 'DELETE',
+    path: `${PODS}/a`,
+    body: { kind: null, preconditions: null, dryRun: null, propagationPolicy: null },
+    status: 200,
+    answer: { status: 'Success' },
+  },
+  { title: 'a nameless update', method: 'PUT', path: `${PODS}/a`, body: { spec: 1 }, status: 400 },
+  {
+    title: 'a namespace that none can have',
+    method: 'POST',
+    path: '/api/v1/namespaces/Ns_1/pods',
+    body: { metadata: { name: 'd' } },
+    status: 422,
+    answer: { details: { causes: [{ field: 'metadata.namespace' }] } },
+  },
+  {
+    title: 'a namespace of an object of the cluster',
+    method: 'POST',
+    path: '/api/v1/nodes',
+    body: { metadata: { name: 'n', namespace: 'ns1' } },
+    status: 201,
+    answer: { metadata: expect.not.objectContaining({ namespace: 'ns1' }) },
+  },
+  // What a body is counts before what is in it.
+  ...[
+    ['POST', PODS],
+    ['PUT', `${PODS}/a`],
+    ['PATCH', `${PODS}/a`],
+    ['DELETE', `${PODS}/a`],
+    ['DELETE', PODS],
+  ].map(
+    ([method = '', path = '']): Row => ({
+      title: `${method} ${path} of YAML`,
+      method,
+      path,
+      text: 'metadata: {}',
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+      status: 415,
+    }),
+  ),
+  {
+    title: 'a deletion of an empty body of any type',
+    method: 'DELETE',
+    path: `${PODS}/a`,
+    text: '',
+    headers: { 'content-type': 'application/yaml' },
+    status: 200,
+  },
+  {
+    title: 'delete a page',
+    method: 'DELETE',
+    path: `${PODS}?limit=1`,
+    status: 200,
+    answer: { items: [{ metadata: { name: 'a' } }], metadata: { remainingItemCount: 2 } },
+  },
+  { title: 'delete with a limit that is none', method: 'DELETE', path: `${PODS}?limit=x`, status: 400 },
 ];
 
 const writes: readonly Row[] = [
@@ -559,19 +732,24 @@ describe('a namespace', () => {
 });
 
 describe('a request and its answer', () => {
-  it.each([...reads, ...writes])('$title', async ({ method = 'GET', path, body, headers, status, answer }) => {
+  it.each([...reads, ...flags, ...unset, ...writes, ...hostile])('$title', async (row) => {
+    const { method = 'GET', path, body, headers, status, answer } = row;
     await withServer(async ({ server }) => {
       server.register(THING);
       await server.call('POST', PODS, { metadata: { name: 'a', labels: { app: 'web' } } });
       await server.call('POST', PODS, { metadata: { name: 'b' } });
       await server.call('POST', PODS, { metadata: { name: 'c', finalizers: ['f'] } });
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-      const type = body === undefined ? {} : JSON_TYPE;
+      const given = row.text ?? (body === undefined ? undefined : JSON.stringify(body));
+      const sent = given === undefined ? {} : { body: given };
+      const type = given === undefined ? {} : JSON_TYPE;
       const response = await server.fetch(path, { method, ...sent, headers: { ...type, ...headers } });
       expect(response.status).toBe(status);
       expect(response.headers.get('content-type')).toBe('application/json');
       const text = await response.text();
       expect(JSON.parse(text)).toMatchObject(answer ?? {});
+      const { items = [] } = (await server.call('GET', PODS)).body;
+      if (path.includes('dryRun=All'))
+        expect(items.map(({ metadata }) => metadata?.resourceVersion)).toEqual(['2', '3', '4']);
       if (status >= 400) expect(JSON.parse(text)).toMatchObject({ kind: 'Status', status: 'Failure', code: status });
     });
   });

@@ -36,7 +36,6 @@ describe('a label selector', () => {
     ['example.com/x=y', true],
     ['app=web,tier=front', true],
     ['app=web,tier=back', false],
-    ['app=web,', true],
     ['in=x', false],
     ['toString', false],
   ])('%s', (text, isMatch) => {
@@ -62,6 +61,8 @@ describe('a label selector', () => {
     ['!'],
     ['app!'],
     ['app=(x)'],
+    ['app=web,'],
+    [','],
   ])('%s is none', (text) => {
     expect(() => parseLabelSelector(text)).toThrow('unable to parse requirement');
   });
@@ -95,6 +96,9 @@ describe('a field selector', () => {
     ['metadata.name', 'is no condition'],
     ['=a', 'is no condition'],
     ['metadata.name=a=b', 'has two values'],
+    ['metadata.name=a\\', 'of no use'],
+    ['metadata.name=a\\b', 'of no use'],
+    ['\\', 'is no condition'],
   ])('%s is none', (text, why) => {
     expect(() => parseFieldSelector(text, kind)).toThrow(why);
   });

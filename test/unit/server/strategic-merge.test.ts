@@ -51,7 +51,7 @@ describe('a strategic merge patch', () => {
       { containers: [{ name: 'c' }] },
     ],
     ['replaces a list without a key', { args: [1, 2] }, { args: [3] }, { args: [3] }],
-    ['replaces elements that lack the key', { env: [{ name: 'a' }] }, { env: [{ x: 1 }] }, { env: [{ x: 1 }] }],
+    ['has lists of any name', { toString: [1] }, { toString: [{ x: 1 }] }, { toString: [{ x: 1 }] }],
     ['unites finalizers', { finalizers: ['a', 'b'] }, { finalizers: ['b', 'c'] }, { finalizers: ['a', 'b', 'c'] }],
     [
       'takes values out of a list',
@@ -85,6 +85,13 @@ describe('a strategic merge patch', () => {
     expect(() => strategicMerge({}, { $patch: 'twist' })).toThrow('unknown directive $patch');
     expect(() => strategicMerge({}, { $setOrder: 1 })).toThrow('unknown directive $setOrder');
   });
+
+  it.each([[[{ x: 1 }]], [['a']], [[{ name: 'a' }, 'b']], [[{ name: 'a' }, { x: 1 }]]])(
+    'refuses elements that lack the key of their list: %j',
+    (env) => {
+      expect(() => strategicMerge({ env: [{ name: 'a' }] }, { env })).toThrow('merge key: name');
+    },
+  );
 
   it('has members of any name', () => {
     const patch = JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown>;

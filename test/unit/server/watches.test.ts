@@ -146,6 +146,13 @@ describe('a watch', () => {
       const line = await lines.next();
       expect(Object.keys(line?.object ?? {})).toEqual(['kind', 'apiVersion', 'metadata']);
       await lines.cancel();
+      const marked = await watch(server, `${PODS}?${INITIAL}&allowWatchBookmarks=true`, { headers: { accept } });
+      const kinds = [await marked.next(), await marked.next()].map((event) => [event?.type, event?.object.kind]);
+      expect(kinds).toEqual([
+        ['ADDED', 'PartialObjectMetadata'],
+        ['BOOKMARK', 'PartialObjectMetadata'],
+      ]);
+      await marked.cancel();
     });
   });
 
@@ -161,6 +168,36 @@ describe('a watch', () => {
       expect(server.openWatches).toEqual({});
       await expect(server.fetch(PODS, { signal: client.signal })).rejects.toBe(reason);
     });
+  });
+
+  it.each(['its client', 'its time'])('that nobody reads goes with %s', async (which) => {
+    await withServer(async ({ server, clock }) => {
+      const client = new AbortController();
+      const lines = await watch(server, `${PODS}?timeoutSeconds=10`, { signal: client.signal });
+      await createAll(server, PODS, ['a']);
+      expect(server.openWatches).toEqual({ pods: 1 });
+      const reason = new Error('enough');
+      if (which === 'its client') client.abort(reason);
+      await clock.advance(10_000);
+      expect([server.openWatches, server.storage.stats().watches, clock.pending]).toEqual([{}, 0, 0]);
+      if (which === 'its client') await expect(lines.next()).rejects.toBe(reason);
+      else expect(await lines.next()).toBeUndefined();
+    });
+  });
+
+  it('above those that a store can have is refused for the time being', async () => {
+    const clock = createVirtualClock();
+    const store = await openStore<ApiObject>({ clock, limits: { watches: 1 } });
+    await withServer(
+      async ({ server }) => {
+        const lines = await watch(server, PODS);
+        const refused = await server.fetch(`${PODS}?watch=true`);
+        expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+        await lines.cancel();
+      },
+      { store },
+    );
+    await store.close();
   });
 
   it('ends with the server, quietly, and no request is answered after that', async () => {

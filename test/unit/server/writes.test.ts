@@ -170,6 +170,14 @@ describe('a deletion', () => {
       expect(b.body.metadata.finalizers).toEqual(['foregroundDeletion']);
       const again = await server.call('DELETE', `${PODS}/b?propagationPolicy=Foreground`);
       expect(again.body.metadata.finalizers).toEqual(['foregroundDeletion']);
+      const kept = await server.call('DELETE', `${PODS}/b`);
+      expect(kept.body.metadata.finalizers).toEqual(['foregroundDeletion']);
+      const other = await server.call('DELETE', `${PODS}/b`, { propagationPolicy: 'Orphan' });
+      expect(other.body.metadata.finalizers).toEqual(['orphan']);
+      expect((await server.call('DELETE', `${PODS}/b?propagationPolicy=Background`)).body.status).toBe('Success');
+      await server.call('POST', PODS, { metadata: { name: 'c', finalizers: ['orphan', 'f'] } });
+      const c = await server.call('DELETE', `${PODS}/c?propagationPolicy=Foreground`);
+      expect(c.body.metadata.finalizers).toEqual(['f', 'foregroundDeletion']);
       await server.call('PATCH', `${PODS}/a`, { metadata: { finalizers: [] } });
       expect((await server.fetch(`${PODS}/a`)).status).toBe(404);
     });

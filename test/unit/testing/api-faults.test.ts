@@ -105,6 +105,10 @@ describe('a fault of requests', () => {
       server.faults.reset({ verb: 'watch', when: 'after' });
       await expect(server.fetch(`${PODS}?watch=true`)).rejects.toThrow('fetch failed');
       expect(server.storage.stats().watches).toBe(0);
+      server.faults.reset({ verb: 'watch', when: 'body' });
+      const cut = await server.fetch(`${PODS}?watch=true&resourceVersion=1`);
+      await expect(cut.text()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+      expect([server.openWatches, server.storage.stats().watches]).toEqual([{}, 0]);
       expect(server.requests.filter(({ status }) => status === undefined)).toHaveLength(3);
     });
   });
@@ -160,6 +164,35 @@ describe('a fault of requests', () => {
     });
   });
 
+  it('keeps nothing from the end of the server: no timer, no body that is still to come', async () => {
+    await withServer(async ({ server, clock }) => {
+      server.faults.delay({ verb: 'list', delayMs: 5000 });
+      const late = server.fetch(PODS).catch((error: Error) => error.name);
+      let isCancelled = false;
+      const body = new ReadableStream({
+        cancel() {
+          isCancelled = true;
+        },
+      });
+      const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' };
+      const stalled = server.fetch(PODS, { ...init, headers: { 'content-type': 'application/json' } });
+      const client = new AbortController();
+      const other = new ReadableStream();
+      const given = server.fetch(PODS, { ...init, body: other, signal: client.signal });
+      await clock.settle();
+      client.abort(new Error('enough'));
+      await expect(given).rejects.toThrow('enough');
+      let isClosed = false;
+      const [first, second] = [server.close(), server.close()];
+      void first.then(() => {
+        isClosed = true;
+      });
+      await second;
+      expect([isClosed, clock.pending]).toEqual([true, 0]);
+      expect([await late, (await stalled).status, isCancelled]).toEqual(['ClosedError', 503, true]);
+    });
+  });
+
   it('answers gets and lists of an old state, but to who asks for a newer one', async () => {
     await withServer(async ({ server }) => {
       await createAll(server, PODS, ['a', 'b']);
@@ -180,7 +213,11 @@ describe('a fault of requests', () => {
       expect(await names(`?limit=1&continue=${page}`)).toBe('b@3');
       expect((await server.call('GET', `${PODS}/a`)).body.metadata.resourceVersion).toBe('2');
       expect((await server.call('GET', `${PODS}/b`)).status).toBe(200);
-      expect((await server.call('GET', `${PODS}/c`)).status).toBe(404);
+      expect((await server.call('GET', `${PODS}/c`)).body).toMatchObject({ code: 404, message: 'pods "c" not found' });
+      expect((await server.call('GET', `${PODS}/a?resourceVersion=3`)).body.metadata.resourceVersion).toBe('2');
+      expect((await server.call('GET', `${PODS}/a?resourceVersion=4`)).body.metadata.resourceVersion).toBe('4');
+      expect((await server.call('GET', `${PODS}/c?resourceVersion=6`)).status).toBe(200);
+      expect((await server.call('GET', `${PODS}/a?resourceVersion=x`)).status).toBe(400);
       expect((await server.call('PATCH', `${PODS}/a`, { spec: 2 })).body.metadata.resourceVersion).toBe('7');
       fault.remove();
       expect(await names('')).toBe('a,c@7');
@@ -320,6 +357,9 @@ describe('a test API server', () => {
     await withServer(async ({ server: { faults } }) => {
       const wrong: (() => unknown)[] = [
         () => faults.reset({ when: 'x' as never }),
+        () => faults.stale({ resourceVersion: 'x' }),
+        () => faults.stale({ resourceVersion: '0' }),
+        () => faults.stale({ resourceVersion: 5 as never }),
         () => faults.expire({ as: 'line' as never }),
         () => faults.fail({ code: 429, verb: 'LIST' as never }),
         () => faults.hang({ verb: ['list', 'head' as never] }),
