@@ -3,7 +3,7 @@ import { pagesForKey } from './key-index';
 import { isKey, roomForKeys } from './keys';
 import { adoptPage, roomForPages } from './pages';
 import { innersAhead, leavesAhead, separatorAhead } from './reserve';
-import { LOG_COLUMNS, pagesAhead, roomForCells } from './revision-log';
+import { LOG_COLUMNS, pagesAhead, roomForCells, slideEntries } from './revision-log';
 import { OUTPUT_WORDS, outputPointer } from './scratch';
 import { allocate, cutPage, release, setTight } from './slab';
 import { Status } from './status';
@@ -43,6 +43,7 @@ export function reserveExact(key: usize, longest: usize, known: u32, newKeys: u3
     pages = pagesForKey(key, longest);
     leaves = pages;
   }
+  if (pagesAhead(events) > 0) slideEntries();
   const cells = pagesAhead(events);
   const isRoom =
     holdForHistories(known) &&

@@ -165,6 +165,21 @@ export function shiftEntries(count: u32): void {
   }
 }
 
+/**
+ * Moves all entries to the beginning of the oldest one's page, so that the room in front of them is behind them. Nobody else
+ * knows positions. Without it a full store would be stuck at the end of a page that one entry keeps from being emptied.
+ */
+export function slideEntries(): void {
+  const distance = first & OFFSET_MASK;
+  for (let position = first; position != end; position++) {
+    for (let part: usize = 0; part < CELL_BYTES; part += 4) {
+      store<u32>(column(position - distance, part), load<u32>(column(position, part)));
+    }
+  }
+  first -= distance;
+  end -= distance;
+}
+
 /** Cells that the next `entries` entries will take. */
 export function pagesAhead(entries: u32): u32 {
   const open: u32 = (0 - end) & OFFSET_MASK;
