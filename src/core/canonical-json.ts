@@ -107,13 +107,14 @@ class CanonicalWriter {
     const marked = node?.role === 'annotations' ? markedPrefixes(record) : undefined;
     let text = '';
     for (const name of sortedNames(record)) {
-      const member = record[name];
       this.#count(text.length);
+      const child = node?.names.get(name);
+      // Not looked at: it may have a getter. Names of rules are whole text.
+      if (child?.excluded) continue;
+      const member = record[name];
       if (member === undefined) continue;
       this.#path[place] = name;
       const quoted = canonicalString(name) ?? this.#refuse('has half of a surrogate pair in its name');
-      const child = node?.names.get(name);
-      if (child?.excluded) continue;
       if (member === null && this.#rules.nullIsAbsent) continue;
       const prefix = marked === undefined ? '' : name.slice(0, annotationPrefixLength(name));
       if (prefix !== '' && isRemovedPrefix(this.#rules, prefix.slice(0, -1))) continue;
