@@ -62,6 +62,8 @@ export class ApplyLoop<T, I> {
   /** A handler is being called, further up the stack. */
   #isCalling = false;
   #isClosed = false;
+  /** Whose calls came first in the last turn. */
+  #first = -1;
   /** Until when calls that follow an async one may be made at once. */
   #turnEnd = 0;
   /** When the oldest change that waits came. */
@@ -214,9 +216,18 @@ export class ApplyLoop<T, I> {
     this.#apply(() => clock.now() >= applyUntil);
     this.#turnEnd = clock.now() + sliceMs;
     const isTimeUp = () => clock.now() >= this.#turnEnd;
-    for (const subscription of [...this.#events, ...this.#subscriptions]) this.#call(subscription, isTimeUp);
+    this.#callAll(isTimeUp);
     if (this.#isDue) this.#timer.within(0);
     else this.#tellIdle();
+  }
+
+  /** They share the time of the turn, and another one begins each time: whoever takes all of it must not be the first for ever. */
+  #callAll(isTimeUp: () => boolean): void {
+    const all = [...this.#events, ...this.#subscriptions];
+    if (all.length === 0) return;
+    this.#first = (this.#first + 1) % all.length;
+    for (const subscription of all.slice(this.#first)) this.#call(subscription, isTimeUp);
+    for (const subscription of all.slice(0, this.#first)) this.#call(subscription, isTimeUp);
   }
 
   #call(subscription: Subscription<T, I> | EventSubscription<T>, isTimeUp: () => boolean): void {
