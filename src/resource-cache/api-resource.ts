@@ -70,6 +70,11 @@ export function checkDiscovered(answer: unknown): DiscoveredResources {
   const failedGroups = memberAt(answer, 'failedGroups');
   if (failedGroups !== undefined && !Array.isArray(failedGroups))
     throw new TypeError('Cannot discover kinds: failedGroups of the answer is not a list');
+  // One that cannot be read would be a group that nobody protects: all its kinds would be gone.
+  for (const failed of (failedGroups ?? []) as readonly unknown[]) {
+    if (typeof memberAt(failed, 'group') !== 'string')
+      throw new TypeError(`Cannot discover kinds: the answer has ${shown(failed)} as a group that failed`);
+  }
   return answer as DiscoveredResources;
 }
 

@@ -57,11 +57,15 @@ export class ApplyLoop<T, I> {
   readonly #timer: TurnTimer;
   readonly #subscriptions = new Set<Subscription<T, I>>();
   readonly #events = new Set<EventSubscription<T>>();
+  /** Whose next state is a commit also with the version that is there; mostly none. */
+  readonly #restated = new Set<Entry<T, I>>();
   #idle: (() => void)[] = [];
   #handlers = 0;
   /** A handler is being called, further up the stack. */
   #isCalling = false;
   #isClosed = false;
+  /** Whose calls came first in the last turn. */
+  #first = -1;
   /** Until when calls that follow an async one may be made at once. */
   #turnEnd = 0;
   /** When the oldest change that waits came. */
@@ -96,9 +100,30 @@ export class ApplyLoop<T, I> {
     if (this.#pending.put(entry, uid, object)) this.#arrived();
   }
 
+  /**
+   * The end of another life than the newest one, or of one that is not there, is nobody's business (RC10). Left out here and not later: what
+   * waits last then says what will be there.
+   */
   end(entry: Entry<T, I>, uid: string, end: LifeEnd<T>): void {
+    const { pending, current } = entry;
+    const isThere =
+      pending === undefined ? current?.resource.uid === uid : pending.end === undefined && pending.uid === uid;
+    if (!isThere) {
+      this.#counts.unknown++;
+      return;
+    }
     this.#pending.remove(entry, uid, end);
     this.#arrived();
+  }
+
+  isRestated(entry: Entry<T, I>): boolean {
+    return this.#restated.has(entry);
+  }
+
+  /** The next state of each of them is another one, whatever its version says. All that has come in is applied first. */
+  restate(entries: Iterable<Entry<T, I>>): void {
+    this.flush();
+    for (const entry of entries) if (entry.current !== undefined) this.#restated.add(entry);
   }
 
   /** A mark of all that has come in up to now, for `isApplied`. */
@@ -178,6 +203,7 @@ export class ApplyLoop<T, I> {
     for (const subscription of [...this.#subscriptions, ...this.#events]) subscription.close();
     this.#subscriptions.clear();
     this.#events.clear();
+    this.#restated.clear();
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
@@ -214,9 +240,18 @@ export class ApplyLoop<T, I> {
     this.#apply(() => clock.now() >= applyUntil);
     this.#turnEnd = clock.now() + sliceMs;
     const isTimeUp = () => clock.now() >= this.#turnEnd;
-    for (const subscription of [...this.#events, ...this.#subscriptions]) this.#call(subscription, isTimeUp);
+    this.#callAll(isTimeUp);
     if (this.#isDue) this.#timer.within(0);
     else this.#tellIdle();
+  }
+
+  /** They share the time of the turn, and another one begins each time: whoever takes all of it must not be the first for ever. */
+  #callAll(isTimeUp: () => boolean): void {
+    const all = [...this.#events, ...this.#subscriptions];
+    if (all.length === 0) return;
+    this.#first = (this.#first + 1) % all.length;
+    for (const subscription of all.slice(this.#first)) this.#call(subscription, isTimeUp);
+    for (const subscription of all.slice(0, this.#first)) this.#call(subscription, isTimeUp);
   }
 
   #call(subscription: Subscription<T, I> | EventSubscription<T>, isTimeUp: () => boolean): void {
@@ -259,15 +294,15 @@ export class ApplyLoop<T, I> {
 
   #commit({ entry, uid, object, end }: PendingChange<T, I>): void {
     const { current } = entry;
+    const isRestated = this.#restated.size > 0 && this.#restated.delete(entry);
     const isSameLife = current?.resource.uid === uid;
     if (end !== undefined) {
-      // An end of another life, or of one that is not there, is nobody's business (RC10).
+      // Of the life that is there: others were left out when they came.
       if (isSameLife) this.#tell(this.#tables.remove(entry, end));
-      else this.#counts.unknown++;
       return;
     }
     const state = object as T;
-    if (isSameLife && isSameVersion(current.resource.resourceVersion, state)) {
+    if (isSameLife && !isRestated && isSameVersion(current.resource.resourceVersion, state)) {
       this.#counts.same++;
       return;
     }

@@ -1,3 +1,4 @@
+import { createInformer } from '../kubernetes/create-informer.ts';
 import type { InformerOptions } from '../kubernetes/informer-types.ts';
 import type { KubernetesTransport } from '../kubernetes/transport.ts';
 import { type BackoffOptions, resolveBackoff } from '../queue/backoff.ts';
@@ -5,13 +6,14 @@ import { checkMembers } from '../store/checks.ts';
 import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemRandom } from '../system/system-random.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { requiredPredicate } from '../types/predicate.ts';
 import type { Random } from '../types/random.ts';
 import { shown } from '../types/shown.ts';
 import type { ApiResource, Discover } from './api-resource.ts';
 import { resolveStoreOptions } from './create-resource-store.ts';
 import { limitLists } from './limit-lists.ts';
 import { ResourceCache } from './resource-cache.ts';
-import { ResourceStore, type ResourceStoreOptions } from './resource-store.ts';
+import type { ResourceStoreOptions } from './resource-store.ts';
 
 export interface ResourceCacheOptions<T = unknown, I = undefined> extends ResourceStoreOptions<T, I> {
   readonly transport: KubernetesTransport;
@@ -27,6 +29,8 @@ export interface ResourceCacheOptions<T = unknown, I = undefined> extends Resour
   readonly discoveryMs?: number;
   /** From such a sign to the discovery, in ms, from 0: definitions take a while to be served. @default 1000 */
   readonly discoveryDelayMs?: number;
+  /** How long a discovery may take, in ms from 1; then it has failed, and is tried again. @default 60000 */
+  readonly discoveryTimeoutMs?: number;
   /** Pauses after a discovery that failed. @default 2 s, doubled up to 30 s, up to half of it taken away by chance */
   readonly backoff?: BackoffOptions;
   /** Of the informers: pages, deadlines, pauses. @default those of `createInformer`, and lists in pages */
@@ -64,6 +68,7 @@ const INFORMER_NAMES: ReadonlySet<string> = new Set([
   'tombstonesMax',
   'watchTimeoutSeconds',
 ]);
+const INT32_MAX = 0x7fffffff;
 const BACKOFF = { baseMs: 2000, factor: 2, maxMs: 30_000, jitter: 0.5 } as const;
 
 /**
@@ -104,7 +109,8 @@ export function createResourceCache<T = unknown, I = undefined>(
     informer = {},
     ...rest
   } = options;
-  const { discoveryMs = 600_000, discoveryDelayMs = 1000, random = systemRandom, backoff, ...storeOptions } = rest;
+  const { discoveryMs = 600_000, discoveryDelayMs = 1000, discoveryTimeoutMs = 60_000, ...others } = rest;
+  const { random = systemRandom, backoff, ...storeOptions } = others;
   const resolved = resolveStoreOptions<T, I>(storeOptions, ACTION);
   for (const [name, value] of Object.entries({ discover, includes, random })) {
     if (typeof value !== 'function')
@@ -118,31 +124,48 @@ export function createResourceCache<T = unknown, I = undefined>(
   checkInteger('listConcurrency', listConcurrency, ACTION, 1);
   checkInteger('discoveryMs', discoveryMs, ACTION, 1000);
   checkInteger('discoveryDelayMs', discoveryDelayMs, ACTION, 0);
+  checkInteger('discoveryTimeoutMs', discoveryTimeoutMs, ACTION, 1, INT32_MAX);
   const { clock, logger } = resolved;
+  checkInformer<T>({ ...informer, transport, clock, random });
   return new ResourceCache<T, I>({
-    store: new ResourceStore<T, I>(resolved),
+    store: resolved,
     discovery: {
       discover,
       clock,
       random,
       backoff: resolveBackoff(backoff, BACKOFF),
+      timeoutMs: discoveryTimeoutMs,
       everyMs: discoveryMs,
       delayMs: discoveryDelayMs,
     },
     informer: {
       ...informer,
-      transport: limitLists(transport, listConcurrency),
+      transport: limitLists(transport, listConcurrency, clock),
       clock,
       random,
       compare: informer.compare ?? resolved.compare,
+      backoff: resolveBackoff(informer.backoff, BACKOFF),
       // A list that is streamed is a watch, which no number of lists could limit.
       streamingList: 'never',
       ...(logger === undefined ? {} : { logger }),
     },
     namespaces,
-    includes,
+    // A promise would include everything.
+    includes: requiredPredicate<ApiResource>(includes, 'choose kinds: includes'),
     logger: new GuardedLogger(logger),
   });
+}
+
+/** Informers are made when their kind is found, and one that cannot be made would be a discovery that fails for ever: so one is made here. */
+function checkInformer<T>(options: Omit<InformerOptions<T>, 'resource'>): void {
+  try {
+    createInformer<T>({ ...options, resource: { version: 'v1', resource: 'pods' } });
+  } catch (error) {
+    const message = `Cannot ${ACTION}: informer: ${error instanceof Error ? error.message : String(error)}`;
+    throw error instanceof RangeError
+      ? new RangeError(message, { cause: error })
+      : new TypeError(message, { cause: error });
+  }
 }
 
 function checkNamespaces(namespaces: readonly string[] | undefined): void {

@@ -2,6 +2,7 @@ import { compareVersions } from '../kubernetes/resource-version.ts';
 import { checkFlag, checkMembers } from '../store/checks.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkLogger } from '../types/check-logger.ts';
 import { type InferParents, inferKubernetesParents } from './inferred-parents.ts';
 import { type ResolvedStoreOptions, ResourceStore, type ResourceStoreOptions } from './resource-store.ts';
 import type { IndexFunction } from './resource-tables.ts';
@@ -71,6 +72,7 @@ export function resolveStoreOptions<T, I>(
   ) {
     throw new TypeError(`Cannot ${action}: clock has no functions now and after`);
   }
+  checkLogger(logger, action);
   for (const [name, hook] of Object.entries({ populate, inferParents, compare })) {
     if (hook !== undefined && typeof hook !== 'function')
       throw new TypeError(`Cannot ${action}: ${name} is not a function`);

@@ -1,5 +1,8 @@
+import { withDeadline } from '../kubernetes/deadlines.ts';
+import { TransportError } from '../kubernetes/errors.ts';
 import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
 import type { Clock } from '../types/clock.ts';
+import { onAbort } from '../types/on-abort.ts';
 import type { Random } from '../types/random.ts';
 import { checkDiscovered, type Discover, type DiscoveredResources } from './api-resource.ts';
 import { TurnTimer } from './turn-timer.ts';
@@ -18,6 +21,8 @@ export interface DiscoveryLoopDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly backoff: Backoff;
+  /** How long one may take, to its end. */
+  readonly timeoutMs: number;
   /** From one to the next when nobody asks for it. */
   readonly everyMs: number;
   /** From a sign that kinds have changed to asking. */
@@ -31,7 +36,10 @@ export class DiscoveryLoop {
   readonly #deps: DiscoveryLoopDeps;
   readonly #timer: TurnTimer;
   #stopped = new AbortController();
-  #running: Promise<void> | undefined;
+  /** All that is under way, to its last step. */
+  #running: Promise<void> = Promise.resolve();
+  /** An answer is being waited for, and no timer is set. */
+  #isAsking = false;
   /** A sign came while an answer was on its way, which may be from before. */
   #isAskedAgain = false;
   #status: DiscoveryStatus = { isReady: false, error: undefined, failures: 0, failedGroups: [] };
@@ -53,11 +61,12 @@ export class DiscoveryLoop {
   /** Something says that kinds have come or gone. */
   soon(): void {
     if (this.#stopped.signal.aborted) return;
-    if (this.#running !== undefined) this.#isAskedAgain = true;
+    if (this.#isAsking) this.#isAskedAgain = true;
     // After failures the pause is kept: the sign may be a part of the same trouble.
     else if (this.#status.failures === 0) this.#timer.within(this.#deps.delayMs);
   }
 
+  /** What `discover` has under way is waited for, but not for ever: it may not hear of its signal. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#timer.stop();
@@ -65,20 +74,20 @@ export class DiscoveryLoop {
   }
 
   #begin(): void {
-    this.#running = this.#ask(this.#stopped.signal).finally(() => {
-      this.#running = undefined;
-    });
+    this.#running = this.#ask(this.#stopped.signal);
   }
 
   async #ask(signal: AbortSignal): Promise<void> {
-    const { discover, backoff, random, everyMs, delayMs, found, failed } = this.#deps;
+    const { backoff, random, everyMs, delayMs, found, failed } = this.#deps;
+    this.#isAsking = true;
     this.#isAskedAgain = false;
     const before = this.#status;
     try {
-      const answer = checkDiscovered(await discover({ signal }));
+      const answer = checkDiscovered(await this.#answer(signal));
       if (signal.aborted) return;
       this.#status = { isReady: true, error: undefined, failures: 0, failedGroups: answer.failedGroups ?? [] };
       found(answer);
+      this.#isAsking = false;
       this.#timer.within(this.#isAskedAgain ? delayMs : everyMs);
     } catch (error) {
       if (signal.aborted) return;
@@ -86,7 +95,23 @@ export class DiscoveryLoop {
       const failures = before.failures + 1;
       this.#status = { ...before, error, failures };
       failed(error);
+      this.#isAsking = false;
       this.#timer.within(backoffDelayMs(failures - 1, backoff, random));
+    }
+  }
+
+  /** One request that hangs would be the last discovery of all, and nobody would hear of it. */
+  async #answer(stopped: AbortSignal): Promise<DiscoveredResources> {
+    const { discover, clock, timeoutMs } = this.#deps;
+    const controller = new AbortController();
+    const unlisten = onAbort(stopped, (reason) => controller.abort(reason));
+    const late = () => new TransportError('discover kinds', 'timeout', `no answer within ${timeoutMs} ms`);
+    try {
+      return await withDeadline({ clock, timeoutMs, controller, late, discard: () => {} }, (signal) =>
+        discover({ signal }),
+      );
+    } finally {
+      unlisten();
     }
   }
 }

@@ -1,6 +1,5 @@
 import { untilEnded } from '../kubernetes/deadlines.ts';
 import type { KubernetesTransport, ListPageOptions } from '../kubernetes/transport.ts';
-import { systemClock } from '../system/system-clock.ts';
 import type { Clock } from '../types/clock.ts';
 import { onAbort } from '../types/on-abort.ts';
 
@@ -15,7 +14,7 @@ import { onAbort } from '../types/on-abort.ts';
 export function limitLists(
   transport: KubernetesTransport,
   listConcurrency: number,
-  clock: Pick<Clock, 'now' | 'after'> = systemClock,
+  clock: Pick<Clock, 'now' | 'after'>,
 ): KubernetesTransport {
   let free = listConcurrency;
   const waiting = new Set<() => void>();

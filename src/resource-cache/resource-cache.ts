@@ -5,18 +5,18 @@ import { raceAborted } from '../types/until-aborted.ts';
 import type { ApiResource, DiscoveredResources } from './api-resource.ts';
 import { DiscoveryLoop, type DiscoveryLoopDeps, type DiscoveryStatus } from './discovery-loop.ts';
 import { type KindInformerOptions, type KindStatus, KindSync } from './kind-sync.ts';
-import { groupKindText } from './resource-key.ts';
-import type { ResourceStore } from './resource-store.ts';
+import { type GroupKind, groupKindText } from './resource-key.ts';
+import { type ResolvedStoreOptions, ResourceStore } from './resource-store.ts';
 
 export interface ResourceCacheStatus {
   readonly discovery: DiscoveryStatus;
   readonly kinds: readonly KindStatus[];
-  /** Discovery has succeeded, for all groups, and every kind was listed once: what is not there was not there (RC14). */
+  /** Discovery has succeeded, for all groups, and every kind was listed once and can be read: what is not there was not there (RC14). */
   readonly isSynced: boolean;
 }
 
 export interface ResourceCacheDeps<T, I> {
-  readonly store: ResourceStore<T, I>;
+  readonly store: ResolvedStoreOptions<T, I>;
   readonly discovery: Omit<DiscoveryLoopDeps, 'found' | 'failed'>;
   readonly informer: KindInformerOptions<T>;
   readonly namespaces: readonly string[] | undefined;
@@ -24,6 +24,8 @@ export interface ResourceCacheDeps<T, I> {
   readonly logger: GuardedLogger;
 }
 
+/** What nobody knows yet: kinds of a group, and groups. */
+const ALL = '*';
 const CRD = groupKindText({ group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' });
 
 /**
@@ -44,7 +46,7 @@ export class ResourceCache<T = unknown, I = undefined> {
   /** Of options that were checked; `createResourceCache` is for everybody else. */
   constructor(deps: ResourceCacheDeps<T, I>) {
     this.#deps = deps;
-    this.store = deps.store;
+    this.store = new ResourceStore<T, I>(deps.store, () => this.#unknown());
     this.#discovery = new DiscoveryLoop({
       ...deps.discovery,
       found: (found) => this.#found(found),
@@ -66,8 +68,7 @@ export class ResourceCache<T = unknown, I = undefined> {
   status(): ResourceCacheStatus {
     const { status: discovery } = this.#discovery;
     const kinds = [...this.#kinds.values()].flatMap((kind) => kind.status());
-    const isDiscovered = discovery.isReady && discovery.failedGroups.length === 0;
-    return { discovery, kinds, isSynced: isDiscovered && kinds.every(({ isSynced }) => isSynced) };
+    return { discovery, kinds, isSynced: this.#unknown().length === 0 && kinds.every(({ isSynced }) => isSynced) };
   }
 
   /**
@@ -79,7 +80,7 @@ export class ResourceCache<T = unknown, I = undefined> {
   async synced({ signal }: SignalOptions = {}): Promise<ResourceCacheStatus> {
     signal?.throwIfAborted();
     for (;;) {
-      if (this.#phase === 'closed') throw new ClosedError('wait for a resource cache');
+      this.#checkOpen();
       if (this.#hasAnswered) break;
       let wake = (): void => {};
       const change = new Promise<void>((resolve) => {
@@ -92,6 +93,10 @@ export class ResourceCache<T = unknown, I = undefined> {
         this.#waiting.delete(wake);
       }
     }
+    // In a handler this call has come so far at once, and under a handler nothing may change: after it, something may.
+    await Promise.resolve();
+    signal?.throwIfAborted();
+    this.#checkOpen();
     this.store.flush();
     return this.status();
   }
@@ -109,10 +114,21 @@ export class ResourceCache<T = unknown, I = undefined> {
     return this.close();
   }
 
+  #checkOpen(): void {
+    if (this.#phase === 'closed') throw new ClosedError('wait for a resource cache');
+  }
+
   get #hasAnswered(): boolean {
     if (!this.#discovery.status.isReady) return false;
     for (const { hasAnswered } of this.#kinds.values()) if (!hasAnswered) return false;
     return true;
+  }
+
+  /** A group that could not be asked may have kinds that nobody lists, and their objects are not absent for that (RC14). */
+  #unknown(): readonly GroupKind[] {
+    const { isReady, failedGroups } = this.#discovery.status;
+    if (!isReady) return [{ group: ALL, kind: ALL }];
+    return failedGroups.map(({ group }) => ({ group, kind: ALL }));
   }
 
   /** Kinds that have come are begun, those that have gone are ended; of a group that could not be asked none has gone (RC17). */
@@ -130,8 +146,10 @@ export class ResourceCache<T = unknown, I = undefined> {
       if (now !== undefined && isSame(now, kind.resource)) continue;
       this.#kinds.delete(text);
       this.#stop(kind);
-      // Another version of it has the same objects.
-      if (now === undefined || now.isNamespaced !== kind.resource.isNamespaced) this.store.feed(kind.resource).remove();
+      const feed = this.store.feed(kind.resource);
+      if (now === undefined || now.isNamespaced !== kind.resource.isNamespaced) feed.remove();
+      // Another version of it has the same objects, in another form.
+      else if (now.version !== kind.resource.version) feed.restate();
     }
     for (const [text, resource] of wanted) if (!this.#kinds.has(text)) this.#begin(text, resource);
     this.#changed();

@@ -1,13 +1,16 @@
 import type { InformerDelta } from '../kubernetes/informer-delta.ts';
-import { identify, isMalformed, type MalformedObject } from '../kubernetes/object-identity.ts';
+import { identify, isMalformed, type MalformedObject, type ObjectIdentity } from '../kubernetes/object-identity.ts';
 import type { CompareVersions } from '../kubernetes/resource-version.ts';
+import { checkMembers } from '../store/checks.ts';
 import { shown } from '../types/shown.ts';
 import type { ApplyLoop } from './apply-loop.ts';
+import { checkDelta } from './check-delta.ts';
+import { checkText } from './checks.ts';
 import type { Entry } from './entry.ts';
 import { freezeJson } from './freeze-json.ts';
 import type { KindTable } from './kind-table.ts';
 import { metadataOf } from './resource.ts';
-import { type GroupKind, localKey } from './resource-key.ts';
+import type { GroupKind } from './resource-key.ts';
 import type { ResourceTables } from './resource-tables.ts';
 
 export interface ReplaceOptions {
@@ -30,6 +33,8 @@ export interface ResourceFeedDeps<T, I> {
   readonly compare: CompareVersions;
   readonly removed: () => void;
 }
+
+const REPLACE_NAMES: ReadonlySet<string> = new Set<keyof ReplaceOptions>(['namespace', 'resourceVersion']);
 
 /** What is newest of a key, applied or not. */
 interface Newest {
@@ -71,29 +76,64 @@ export class ResourceFeed<T = unknown, I = undefined> {
     else this.#syncedAt ??= this.#deps.loop.arrivals;
   }
 
+  /** Whether all that has come in up to now is visible, whenever it is asked. */
+  mark(): () => boolean {
+    const { loop } = this.#deps;
+    const { arrivals } = loop;
+    return () => loop.isApplied(arrivals);
+  }
+
+  /**
+   * What comes next is of another version of the kind: a state of each object is another one from now on, though its `resourceVersion` is the one
+   * that is known, and makes a commit. What is known stays until then. Throws TypeError in a handler, under which nothing may change.
+   */
+  restate(): void {
+    this.#check('restate a kind');
+    this.#deps.loop.restate(this.#table.entries.values());
+  }
+
   /**
    * Takes deltas of an informer in, each of which follows the one before it of its key: versions are not compared here, that is what
    * an informer and its core are for. They are visible after `latencyMs`, or at
    * once where `pendingMax` wait.
    *
-   * @throws TypeError for a delta without an object that has a name, a uid and a version, and ClosedError
+   * @throws TypeError for a delta without an object that has a name, a uid and a version, or of another type or key than its object; of an
+   * array the others are applied all the same, and the first that was not is named. ClosedError
    */
   apply(deltas: InformerDelta<T> | readonly InformerDelta<T>[]): void {
     this.#check('apply a delta');
-    if (Array.isArray(deltas)) for (const delta of deltas as readonly InformerDelta<T>[]) this.#applyOne(delta);
-    else this.#applyOne(deltas as InformerDelta<T>);
+    if (!Array.isArray(deltas)) {
+      this.#applyOne(deltas as InformerDelta<T>);
+      return;
+    }
+    const errors: unknown[] = [];
+    for (const delta of deltas as readonly InformerDelta<T>[]) {
+      try {
+        this.#applyOne(delta);
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    const [first] = errors;
+    if (errors.length < 2) {
+      if (errors.length > 0) throw first;
+      return;
+    }
+    const message = first instanceof Error ? first.message : String(first);
+    throw new TypeError(`${message}; and ${errors.length - 1} more`, { cause: new AggregateError(errors) });
   }
 
   /**
    * Takes a complete list in, as the difference to what is known: what is equal makes no commit, what the list does not have is gone.
    * For who has no informer; marks the kind as synced unless it is of one namespace.
    *
-   * @throws TypeError for what is no list, and ClosedError
+   * @throws TypeError for what is no list, and for options that there are not: a misspelt namespace would take away those of all others.
+   * ClosedError
    */
   replace(objects: readonly T[], options: ReplaceOptions = {}): ReplaceResult {
     this.#check('replace the objects of a kind');
     if (!Array.isArray(objects)) throw new TypeError('Cannot replace the objects of a kind: the list is not an array');
-    const { resourceVersion, namespace } = options;
+    const { resourceVersion, namespace } = checkReplace(options);
     const malformed: MalformedObject[] = [];
     const listed = new Set<string>();
     let changed = 0;
@@ -106,9 +146,7 @@ export class ResourceFeed<T = unknown, I = undefined> {
       }
       listed.add(identity.key);
       const { key, uid } = identity;
-      const known = this.#newest(this.#table.entries.get(key));
-      const order = known?.uid === uid ? this.#deps.compare(identity.resourceVersion, known.resourceVersion) : 'newer';
-      if (order === 'same' || order === 'older') continue;
+      if (!this.#isNews(identity, resourceVersion)) continue;
       changed++;
       this.#deps.loop.put(this.#entry(key, object), uid, object);
     }
@@ -137,32 +175,37 @@ export class ResourceFeed<T = unknown, I = undefined> {
 
   #applyOne(delta: InformerDelta<T>): void {
     if (typeof delta !== 'object' || delta === null) throw new TypeError(`Cannot apply a delta: it is ${shown(delta)}`);
-    const { loop } = this.#deps;
+    const { loop, tables } = this.#deps;
+    const entry = this.#table.entries.get(delta.key);
+    const { uid, name, namespace } = checkDelta(delta, entry?.key);
     // Handlers of events see it before it is applied, and must not change what others will see.
     if (loop.hasEventHandlers) loop.tellEvent(Object.freeze({ ...this.groupKind, delta: freezeJson(delta) }));
     if (delta.type === 'deleted') {
-      const entry = this.#table.entries.get(delta.key);
       // Nobody knows of it, so nobody is told (RC10).
       if (entry === undefined) return;
-      const { object: final, reason, old } = delta;
-      loop.end(entry, metadataOf(old).uid, { final: final === undefined ? undefined : freezeJson(final), reason });
+      const { object: final, reason } = delta;
+      loop.end(entry, uid, { final: final === undefined ? undefined : freezeJson(final), reason });
       return;
     }
-    const { object, key } = delta;
-    const uid = (object as { metadata?: { uid?: unknown } } | null | undefined)?.metadata?.uid;
-    if (typeof uid !== 'string' || uid === '')
-      throw new TypeError(`Cannot apply a delta: the object ${key} has no uid`);
-    loop.put(this.#table.entries.get(key) ?? this.#entry(key, object), uid, object);
+    const known = entry ?? tables.entry(this.#table, delta.key, { namespace: namespace ?? '', name });
+    loop.put(known, uid, delta.object);
   }
 
-  #entry(local: string, object: T): Entry<T, I> {
-    const { name, namespace = '' } = metadataOf(object);
-    if (localKey(namespace, name) !== local) {
-      throw new TypeError(
-        `Cannot apply a delta: its key is ${local}, that of its object is ${localKey(namespace, name)}`,
-      );
-    }
-    return this.#deps.tables.entry(this.#table, local, { namespace, name });
+  /** Of an item of a list: `key` is that of its own metadata. */
+  #entry(key: string, object: T): Entry<T, I> {
+    const { name, namespace } = metadataOf(object);
+    return this.#deps.tables.entry(this.#table, key, { namespace: namespace ?? '', name });
+  }
+
+  /** Whether an item of a list is newer than what is known; of another life, than what a list of version `upTo` can know. */
+  #isNews({ key, uid, resourceVersion }: ObjectIdentity, upTo: string | undefined): boolean {
+    const { compare, loop } = this.#deps;
+    const entry = this.#table.entries.get(key);
+    const known = this.#newest(entry);
+    if (entry === undefined || known === undefined) return true;
+    if (known.uid !== uid) return upTo === undefined || compare(known.resourceVersion, upTo) !== 'newer';
+    const order = compare(resourceVersion, known.resourceVersion);
+    return order === 'same' ? loop.isRestated(entry) : order !== 'older';
   }
 
   #newest(entry: Entry<T, I> | undefined): Newest | undefined {
@@ -189,4 +232,13 @@ export class ResourceFeed<T = unknown, I = undefined> {
     this.#deps.loop.check(action);
     if (this.#isRemoved) throw new TypeError(`Cannot ${action}: the kind ${this.#table.text} was removed`);
   }
+}
+
+function checkReplace(options: ReplaceOptions): ReplaceOptions {
+  const action = 'replace the objects of a kind';
+  checkMembers(options, REPLACE_NAMES, action, 'the options are not an object', 'option');
+  const { namespace, resourceVersion } = options;
+  if (namespace !== undefined) checkText('namespace', namespace, action);
+  if (resourceVersion !== undefined) checkText('resourceVersion', resourceVersion, action);
+  return options;
 }

@@ -60,7 +60,7 @@ export interface ManagedObjects<T, I> {
   readonly resources: ReadonlyMap<string, Resource<T, I>>;
   /** Every kind was listed once: what is not here is not there. Until then nothing may be deleted for being absent here. */
   readonly isComplete: boolean;
-  /** Kinds of targets that are not known here, and kinds that were not listed yet. */
+  /** Kinds of targets that are not known here, kinds that were not listed yet, and `*` for what nobody could name: see `unsynced`. */
   readonly unsynced: readonly GroupKind[];
 }
 
@@ -102,10 +102,16 @@ export class ResourceStore<T = unknown, I = undefined> {
   readonly #tables: ResourceTables<T, I>;
   readonly #loop: ApplyLoop<T, I>;
   readonly #feeds = new Map<string, ResourceFeed<T, I>>();
+  readonly #unknown: () => readonly GroupKind[];
 
-  /** Of options that were checked; `createResourceStore` is for everybody else. */
-  constructor(options: ResolvedStoreOptions<T, I>) {
+  /**
+   * Of options that were checked; `createResourceStore` is for everybody else.
+   *
+   * @param unknown kinds that nobody feeds because nobody knows them yet, `*` for all of a group
+   */
+  constructor(options: ResolvedStoreOptions<T, I>, unknown: () => readonly GroupKind[] = () => []) {
     this.#options = options;
+    this.#unknown = unknown;
     const { indexes, populate, inferParents, retainedMax } = options;
     this.#tables = new ResourceTables<T, I>({
       indexes,
@@ -131,9 +137,13 @@ export class ResourceStore<T = unknown, I = undefined> {
     return this.#tables.size;
   }
 
-  /** Kinds that are fed, and have not been listed completely yet. */
+  /**
+   * Kinds that are fed, and have not been listed completely yet. The store of a cache has here also what discovery could not find out:
+   * `{ group, kind: '*' }` for a group that could not be asked, `*` for both before the first discovery.
+   */
   get unsynced(): readonly GroupKind[] {
-    return [...this.#feeds.values()].filter(({ isSynced }) => !isSynced).map(({ groupKind }) => groupKind);
+    const fed = [...this.#feeds.values()].filter(({ isSynced }) => !isSynced).map(({ groupKind }) => groupKind);
+    return [...fed, ...this.#unknown()];
   }
 
   get stats(): ResourceStoreStats {
@@ -165,7 +175,7 @@ export class ResourceStore<T = unknown, I = undefined> {
     return feed;
   }
 
-  /** Whether all objects of a kind are known; of every kind that is fed, without one, if there is any. */
+  /** Whether all objects of a kind are known; without one, of every kind that is fed, if there is any, and none is `unsynced`. */
   isSynced(groupKind?: GroupKind): boolean {
     if (groupKind !== undefined) checkGroupKind(groupKind, 'ask whether a kind is synced');
     if (groupKind !== undefined) return this.#feeds.get(groupKindText(groupKind))?.isSynced === true;

@@ -60,11 +60,13 @@ export interface SubscriptionDeps<T, I> {
 interface Call<T, I> {
   readonly entry: Entry<T, I>;
   readonly old: Resource<T, I> | undefined;
-  commit: Commit<T, I>;
+  /** `undefined` for a void call: what it was about came and went before anybody was told. */
+  commit: Commit<T, I> | undefined;
   pin: Pin | undefined;
-  /** What it was about came and went before anybody was told. */
-  isVoid: boolean;
 }
+
+/** Void calls that may stay in the queue, however few others there are: taking them out each time would cost more. */
+const VOIDS_MIN = 32;
 
 /**
  * The calls of one handler: one after the other, in the order of commits for each key, never two at a time. What it throws or
@@ -93,6 +95,11 @@ export class Subscription<T, I> {
     return this.#calls.length - this.#head - this.#counts.voids;
   }
 
+  /** Places of the queue that are in use, those of void calls too. */
+  get held(): number {
+    return this.#calls.length - this.#head;
+  }
+
   get isBusy(): boolean {
     return this.#isBusy;
   }
@@ -113,7 +120,7 @@ export class Subscription<T, I> {
     const pin = snapshotView ? this.#deps.tables.pins.pin(commit.seq, this.#deps.options.name) : undefined;
     if (this.#newest === undefined && this.depth >= queueMax) this.#merge();
     if (this.#newest !== undefined && this.#isMerged(commit, pin)) return;
-    const call = { entry: commit.entry, old: commit.old, commit, pin, isVoid: false };
+    const call: Call<T, I> = { entry: commit.entry, old: commit.old, commit, pin };
     this.#calls.push(call);
     this.#newest?.set(commit.entry, call);
     if (this.depth > this.#counts.depthMax) this.#counts.depthMax = this.depth;
@@ -123,7 +130,7 @@ export class Subscription<T, I> {
   run(isTimeUp: () => boolean): void {
     while (this.isDue && !isTimeUp()) {
       const call = this.#take();
-      if (call !== undefined) this.#make(call);
+      if (call?.commit !== undefined) this.#make(call, call.commit);
     }
   }
 
@@ -141,7 +148,7 @@ export class Subscription<T, I> {
     this.#newest = new Map();
     for (let place = this.#head; place < this.#calls.length; place++) {
       const call = this.#calls[place] as Call<T, I>;
-      if (!call.isVoid) this.#newest.set(call.entry, call);
+      if (call.commit !== undefined) this.#newest.set(call.entry, call);
     }
   }
 
@@ -151,20 +158,31 @@ export class Subscription<T, I> {
    */
   #isMerged(commit: Commit<T, I>, pin: Pin | undefined): boolean {
     const waiting = this.#newest?.get(commit.entry);
-    if (waiting === undefined || waiting.commit.new === undefined) return false;
+    if (waiting?.commit?.new === undefined) return false;
     this.#counts.merged++;
     this.#unpin(waiting);
     if (commit.new === undefined && waiting.old === undefined) {
-      waiting.isVoid = true;
+      waiting.commit = undefined;
+      waiting.pin = undefined;
       this.#counts.voids++;
       this.#counts.merged++;
       this.#newest?.delete(commit.entry);
+      this.#compact();
       if (pin !== undefined) this.#deps.tables.pins.unpin(pin);
       return true;
     }
     waiting.commit = commit;
     waiting.pin = pin;
     return true;
+  }
+
+  /** A handler that never settles takes no call, void or not: without this they would fill the memory, though none of them waits. */
+  #compact(): void {
+    const { voids } = this.#counts;
+    if (voids < VOIDS_MIN || voids * 2 <= this.held) return;
+    this.#calls = this.#calls.slice(this.#head).filter(({ commit }) => commit !== undefined);
+    this.#head = 0;
+    this.#counts.voids = 0;
   }
 
   /** `undefined` for one that is void. */
@@ -180,14 +198,14 @@ export class Subscription<T, I> {
       this.#calls = this.#calls.slice(this.#head);
       this.#head = 0;
     }
-    if (!call.isVoid) return call;
+    if (call.commit !== undefined) return call;
     this.#counts.voids--;
     return undefined;
   }
 
-  #make(call: Call<T, I>): void {
+  #make(call: Call<T, I>, commit: Commit<T, I>): void {
     const { tables, handler } = this.#deps;
-    const { entry, commit, old, pin } = call;
+    const { entry, old, pin } = call;
     const { seq, final, reason } = commit;
     const { namespace } = entry.key;
     const exact = pin === undefined ? undefined : new ExactView(tables, namespace, pin);

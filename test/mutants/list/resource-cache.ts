@@ -6,6 +6,9 @@ const TABLES = 'src/resource-cache/resource-tables.ts';
 const FEED = 'src/resource-cache/resource-feed.ts';
 const LOOP = 'src/resource-cache/apply-loop.ts';
 const CALLS = 'src/resource-cache/subscription.ts';
+const CACHE = 'src/resource-cache/resource-cache.ts';
+const DISCOVERY = 'src/resource-cache/discovery-loop.ts';
+const SYNC = 'src/resource-cache/kind-sync.ts';
 const WALK = 'src/resource-cache/hierarchy.ts';
 
 /** The resource store: its indexes, its calls, its walks, what a list may take away. */
@@ -52,9 +55,10 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
     {
       id: 'resources-end-of-another-life',
       file: LOOP,
-      find: 'if (isSameLife) this.#tell(this.#tables.remove(entry, end));',
-      replace: 'if (current !== undefined) this.#tell(this.#tables.remove(entry, end));',
-      why: 'RC10: the end of another life is ignored',
+      find: 'if (!isThere) {',
+      replace: 'if (entry === undefined) {',
+      why: 'RC10, RC12: the end of another life is ignored when it comes, or it would hide the one that is there',
+      tests: [UNIT],
     },
     {
       id: 'resources-coalesces-over-lives',
@@ -188,7 +192,7 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
     },
     {
       id: 'resources-kind-is-gone-with-a-failed-group',
-      file: 'src/resource-cache/resource-cache.ts',
+      file: CACHE,
       find: 'if (now === undefined && unknown.has(kind.resource.group)) continue;',
       replace: '',
       why: 'RC17: of a group that could not be asked no kind is gone',
@@ -196,8 +200,8 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
     },
     {
       id: 'resources-next-version-keeps-strangers',
-      file: 'src/resource-cache/kind-sync.ts',
-      find: 'if (isFirstList) this.#dropStrangers(informer, resourceVersion, namespace);',
+      file: SYNC,
+      find: 'if (part.isVisible === undefined) this.#dropStrangers(part, resourceVersion);',
       replace: '',
       why: 'RC17: what the first list of another version does not have is gone',
       tests: [UNIT],
@@ -216,6 +220,126 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
       find: 'const unlisten = onAbort(signal, () => void untilEnded(clock, listed).then(giveBack));',
       replace: 'const unlisten = onAbort(signal, () => {});',
       why: 'RC18: a place whose request was given up is free again',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-unknown-group-counts-as-listed',
+      file: CACHE,
+      find: 'return failedGroups.map(({ group }) => ({ group, kind: ALL }));',
+      replace: 'return failedGroups.slice(0, 0).map(({ group }) => ({ group, kind: ALL }));',
+      why: 'RC14: nobody listed the kinds of a group that could not be asked, and people delete what is absent',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-status-is-ahead-of-the-store',
+      file: SYNC,
+      find: 'const isSynced = isVisible?.() === true;',
+      replace: 'const isSynced = isVisible !== undefined;',
+      why: 'RC14: a kind whose list waits to be applied is not synced',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-incomplete-list-is-no-answer',
+      file: SYNC,
+      find: "part.incomplete = { error: part.nameless, reason: 'Incomplete', retryAtMs };",
+      replace: '',
+      why: 'RC15: one item without a name would hold up everybody who waits for all kinds',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-synced-flushes-under-a-handler',
+      file: CACHE,
+      find: 'await Promise.resolve();',
+      replace: '',
+      why: 'RC6: a handler may wait for the cache, and nothing changes under it',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-next-version-keeps-manifests',
+      file: CACHE,
+      find: 'else if (now.version !== kind.resource.version) feed.restate();',
+      replace: '',
+      why: 'RC17: another version of a kind has other manifests under the same resourceVersion',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-discovery-without-deadline',
+      file: DISCOVERY,
+      find: 'return await withDeadline({ clock, timeoutMs, controller, late, discard: () => {} }, (signal) =>\n        discover({ signal }),\n      );',
+      replace: 'return await discover({ signal: stopped });',
+      why: 'RC15, RC19: one request that hangs would be the last discovery, and close would wait for it for ever',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-sign-behind-an-answer-is-lost',
+      file: DISCOVERY,
+      find: 'found(answer);\n      this.#isAsking = false;',
+      replace: 'found(answer);',
+      why: 'RC17: a sign that kinds have changed is heard whenever it comes',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-void-calls-stay',
+      file: CALLS,
+      find: 'if (voids < VOIDS_MIN || voids * 2 <= this.held) return;',
+      replace: 'if (voids >= 0) return;',
+      why: 'RC7: what nobody has to hear of must not fill the memory while a handler hangs',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-first-handler-takes-the-turn',
+      file: LOOP,
+      find: 'this.#first = (this.#first + 1) % all.length;',
+      replace: 'this.#first = 0;',
+      why: 'RC7: a handler that is slow stops nobody else',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-delta-of-another-key',
+      file: 'src/resource-cache/check-delta.ts',
+      find: 'if (known !== undefined && known.name === name && known.namespace === namespace) return metadata as Metadata;',
+      replace: 'if (known !== undefined) return metadata as Metadata;',
+      why: 'RC10: an object under the key of another one',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-bad-delta-costs-the-rest',
+      file: FEED,
+      find: 'errors.push(error);',
+      replace: 'throw error;',
+      why: 'RC10: deltas do not come again, so one that is none costs the others nothing',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-list-takes-back-the-next-life',
+      file: FEED,
+      find: "if (known.uid !== uid) return upTo === undefined || compare(known.resourceVersion, upTo) !== 'newer';",
+      replace: 'if (known.uid !== uid) return true;',
+      why: 'RC12: what is newer than a list stays, of whichever life it is',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-replace-with-any-options',
+      file: FEED,
+      find: "checkMembers(options, REPLACE_NAMES, action, 'the options are not an object', 'option');",
+      replace: '',
+      why: 'RC16: a misspelt namespace would end the objects of all others',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-failed-group-without-a-name',
+      file: 'src/resource-cache/api-resource.ts',
+      find: "if (typeof memberAt(failed, 'group') !== 'string')",
+      replace: "if (typeof memberAt(failed, 'group') === 'number')",
+      why: 'RC17: a group that cannot be read protects none of its kinds',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-informers-checked-too-late',
+      file: 'src/resource-cache/create-resource-cache.ts',
+      find: 'checkInformer<T>({ ...informer, transport, clock, random });',
+      replace: '',
+      why: 'RC15: an informer that cannot be made would be a discovery that fails for ever',
       tests: [UNIT],
     },
     {

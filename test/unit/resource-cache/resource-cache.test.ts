@@ -1,64 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createFetchTransport } from '../../../src/kubernetes/create-fetch-transport.ts';
 import { createInformer } from '../../../src/kubernetes/create-informer.ts';
 import type { KubernetesTransport, ListPage } from '../../../src/kubernetes/transport.ts';
 import { type ApiResource, type DiscoveredResources, discoverWith } from '../../../src/resource-cache/api-resource.ts';
-import { createResourceCache, type ResourceCacheOptions } from '../../../src/resource-cache/create-resource-cache.ts';
+import { createResourceCache } from '../../../src/resource-cache/create-resource-cache.ts';
 import { limitLists } from '../../../src/resource-cache/limit-lists.ts';
-import type { ResourceCache } from '../../../src/resource-cache/resource-cache.ts';
-import { createSeededRandom } from '../../../src/system/seeded-random.ts';
-import { openTestApiServer, type TestApiServer } from '../../../src/testing/test-api-server.ts';
+import { openTestApiServer } from '../../../src/testing/test-api-server.ts';
 import { createVirtualClock } from '../../../src/testing/virtual-clock.ts';
 import { ClosedError } from '../../../src/types/errors.ts';
+import { BASE, CONFIG, rig } from './cache-rig.ts';
 import { POD } from './things.ts';
 
-const BASE = 'http://kubernetes.test';
-const CONFIG = { group: '', kind: 'ConfigMap' };
 const SETS = { group: 'apps', kind: 'ReplicaSet' };
-
-let open: { server: TestApiServer; cache: ResourceCache }[] = [];
-
-afterEach(async () => {
-  for (const { server, cache } of open) await Promise.all([cache.close(), server.close()]);
-  open = [];
-});
-
-/** A cache in front of a server in this process, both in virtual time. */
-async function rig(options: Partial<ResourceCacheOptions> = {}) {
-  const clock = createVirtualClock();
-  const random = createSeededRandom(1);
-  const server = await openTestApiServer({ clock, random });
-  const readPath = async (path: string, init: { signal: AbortSignal }): Promise<unknown> => {
-    const response = await server.fetch(BASE + path, init);
-    if (!response.ok) throw new Error(`answered ${response.status}`);
-    return response.json();
-  };
-  const cache = createResourceCache({
-    transport: createFetchTransport({ baseUrl: BASE, fetch: server.fetch, clock }),
-    discover: discoverWith(readPath),
-    clock,
-    random,
-    ...options,
-  });
-  open.push({ server, cache });
-  /** Moves on until it is so; each step lets everything settle that can. */
-  const until = async (condition: () => boolean, stepMs = 5): Promise<void> => {
-    for (let step = 0; !condition(); step++) {
-      if (step > 4000) throw new Error(`Waited for ${condition}`);
-      await clock.advance(stepMs);
-    }
-  };
-  const put = (name: string, namespace = 'shop', plural = 'configmaps') =>
-    server.call('POST', `/api/v1/namespaces/${namespace}/${plural}`, { metadata: { name } });
-  const names = (groupKind = CONFIG) =>
-    cache.store
-      .list(groupKind)
-      .map(({ key }) => `${key.namespace}/${key.name}`)
-      .sort();
-  const statusOf = (kind: string) => cache.status().kinds.filter((one) => one.kind === kind);
-  const isSynced = () => cache.status().isSynced && cache.store.isSynced();
-  return { clock, server, cache, until, put, names, statusOf, isSynced };
-}
 
 describe('the resource cache', () => {
   it('lists every kind of a cluster, follows it, and says so: RC14, RC15', async () => {
@@ -201,11 +154,11 @@ describe('the resource cache', () => {
     server.faults.stallWatches({ resource: 'pods' });
     await call('DELETE', 'one');
     found = { resources: [{ ...pods, version: 'v2' }, sets] };
-    await until(() => statusOf('Pod')[0]?.version === 'v2' && calls.length > 0);
-    expect(calls).toEqual(['one gone']);
+    await until(() => statusOf('Pod')[0]?.version === 'v2' && calls.includes('one gone'));
+    expect(calls).toEqual(['two there', 'one gone']);
     found = { resources: [sets] };
-    await until(() => cache.store.list(POD).length === 0 && calls.length > 1);
-    expect(calls).toEqual(['one gone', 'two gone']);
+    await until(() => cache.store.list(POD).length === 0 && calls.includes('two gone'));
+    expect(calls).toEqual(['two there', 'one gone', 'two gone']);
     cache.store.checkInvariants();
     await cache.close();
     await server.close();
@@ -237,7 +190,7 @@ describe('the resource cache', () => {
       list: () => new Promise((resolve) => void ends.push(() => resolve(page))),
       watch: () => Promise.reject(new Error('not here')),
     };
-    const limited = limitLists(transport, 2);
+    const limited = limitLists(transport, 2, createVirtualClock());
     const resource = { version: 'v1', resource: 'pods' };
     const stop = new AbortController();
     const signals = [new AbortController(), new AbortController(), stop, new AbortController()];
@@ -348,7 +301,12 @@ describe('the resource cache', () => {
       { transport, discover, listConcurrency: 0 },
       { transport, discover, discoveryMs: 1 },
       { transport, discover, discoveryDelayMs: -1 },
+      { transport, discover, discoveryTimeoutMs: 0 },
       { transport, discover, informer: { page: 1 } },
+      { transport, discover, informer: { pageLimit: 0 } },
+      { transport, discover, informer: { tombstoneMs: -1 } },
+      { transport, discover, informer: { selectors: { labelSelector: 5 } } },
+      { transport, discover, informer: { backoff: { baseMs: 0 } } },
       { transport, discover, kinds: [] },
       { transport, discover, latencyMs: -1 },
     ];
@@ -358,7 +316,15 @@ describe('the resource cache', () => {
 
   it('a discovery that answers with something else, or that is half used, has failed', async () => {
     const bad: { discover: () => Promise<unknown>; includes?: () => boolean }[] = [
-      ...[5, undefined, [], {}, { resources: [{ kind: 'Pod' }] }, { resources: [], failedGroups: 1 }].map((answer) => ({
+      ...[
+        5,
+        undefined,
+        [],
+        {},
+        { resources: [{ kind: 'Pod' }] },
+        { resources: [], failedGroups: 1 },
+        { resources: [], failedGroups: ['apps'] },
+      ].map((answer) => ({
         discover: async () => answer,
       })),
       {
