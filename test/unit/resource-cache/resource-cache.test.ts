@@ -377,4 +377,32 @@ describe('the resource cache', () => {
     expect(failedGroups?.map(({ group }) => group)).toEqual(['down', 'odd']);
     await expect(discoverWith(async () => ({}))({ signal })).rejects.toThrow(/^Cannot discover kinds/);
   });
+
+  it('discovers a kind that only another version of its group has, and one in several versions once', async () => {
+    const signal = new AbortController().signal;
+    const listed = (kind: string) => ({ name: kind.toLowerCase(), kind, namespaced: true, verbs: ['list', 'watch'] });
+    const versions = ['v1beta1', 'v1', 'v1alpha1'].map((version) => ({ version }));
+    const answers: Record<string, unknown> = {
+      '/api/v1': { resources: [] },
+      '/apis': { groups: [{ name: 'g', preferredVersion: { version: 'v1' }, versions }] },
+      '/apis/g/v1': { resources: [listed('Both')] },
+      '/apis/g/v1beta1': { resources: [listed('Both'), listed('Beta')] },
+      '/apis/g/v1alpha1': { resources: [listed('Alpha'), listed('Beta')] },
+    };
+    const discover = discoverWith(async (path) => {
+      if (answers[path] === undefined) throw new Error(`no ${path}`);
+      return answers[path];
+    });
+    const { resources } = await discover({ signal });
+    expect(resources.map(({ kind, version }) => `${kind} ${version}`)).toEqual([
+      'Both v1',
+      'Beta v1beta1',
+      'Alpha v1alpha1',
+    ]);
+    // What only this version has would pass for gone, if the group did not count as failed.
+    answers['/apis/g/v1alpha1'] = undefined;
+    const half = await discover({ signal });
+    expect(half.resources.map(({ kind }) => kind)).toEqual(['Both', 'Beta']);
+    expect(half.failedGroups?.map(({ group }) => group)).toEqual(['g']);
+  });
 });
