@@ -39,7 +39,8 @@ export interface FailRequestOptions extends CountedScope {
 
 export interface ResetOptions extends CountedScope {
   /**
-   * `before`: the request is not executed. `after`: it is, and its answer is lost. `body`: half of the body arrives.
+   * `before`: the request is not executed. `after`: it is, and its answer is lost. `body`: half of the body arrives; of
+   * a watch half of its next line.
    *
    * @default 'before'
    */

@@ -253,8 +253,8 @@ class Server implements TestApiServer {
       await response.body?.cancel();
       throw connectionReset();
     }
-    if (lost === 'body') return halfOf(response);
-    return info.verb === 'watch' && response.status === 200 ? this.#watched(info, response) : response;
+    if (info.verb === 'watch' && response.status === 200) return this.#watched(info, response, lost === 'body');
+    return lost === 'body' ? halfOf(response) : response;
   }
 
   /** Waits, but not for longer than the client and the server do. */
@@ -262,7 +262,8 @@ class Server implements TestApiServer {
     await raceAborted(wait, [signal, this.#life.signal]);
   }
 
-  #watched(info: RequestInfo, response: Response): Response {
+  /** The body of a watch has no end, so half of it is half of its next line (`isCut`). */
+  #watched(info: RequestInfo, response: Response, isCut: boolean): Response {
     const { body, headers, status } = response;
     if (body === null) return response;
     const rules = this.#rules;
@@ -274,6 +275,7 @@ class Server implements TestApiServer {
       onEnd: (ended) => rules.watches.delete(ended),
     });
     rules.watches.add(watch);
+    if (isCut) watch.truncate(true);
     return new Response(watch.stream, { headers, status });
   }
 }
