@@ -69,6 +69,8 @@ const NAMES: ReadonlySet<string> = new Set<keyof ApiKind>([
 const ACTION = 'serve a kind';
 /** A DNS label, and several with dots. */
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+/** Kubernetes' rule: a DNS label in letters of either case. `postgresql` of acid.zalan.do is one. */
+const KIND = /^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.|$)){1,20}$/;
 
 /** Throws TypeError for what is no kind. */
@@ -87,7 +89,7 @@ export function servedKind(given: ApiKind): ServedKind {
   if (group !== '' && !GROUP.test(group)) throw new TypeError(`Cannot ${ACTION}: ${shown(group)} is no group`);
   if (!LABEL.test(version)) throw new TypeError(`Cannot ${ACTION}: ${shown(version)} is no version`);
   if (!LABEL.test(plural)) throw new TypeError(`Cannot ${ACTION}: ${shown(plural)} is no plural`);
-  if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) throw new TypeError(`Cannot ${ACTION}: ${shown(kind)} is no kind`);
+  if (!KIND.test(kind)) throw new TypeError(`Cannot ${ACTION}: ${shown(kind)} is no kind`);
   return Object.freeze({
     group,
     version,
