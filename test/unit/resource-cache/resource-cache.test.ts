@@ -405,4 +405,35 @@ describe('the resource cache', () => {
     expect(half.resources.map(({ kind }) => kind)).toEqual(['Both', 'Beta']);
     expect(half.failedGroups?.map(({ group }) => group)).toEqual(['g']);
   });
+
+  it('asks for a few paths at a time, for all of them, and for none once its signal has aborted', async () => {
+    const stop = new AbortController();
+    const names = Array.from({ length: 30 }, (_, index) => `g${index}`);
+    const groups = names.map((name) => ({ name, preferredVersion: { version: 'v1' } }));
+    const waiting: (() => void)[] = [];
+    let asked = 0;
+    const discover = discoverWith(async (path) => {
+      if (path === '/apis') return { groups };
+      asked++;
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return { resources: [{ name: 'things', kind: 'Thing', verbs: ['list', 'watch'] }] };
+    });
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const all = discover({ signal: stop.signal });
+    await turn();
+    expect(asked).toBe(8);
+    for (let answered = 0; answered < 31; answered++) {
+      waiting.shift()?.();
+      await turn();
+      expect(waiting.length).toBeLessThanOrEqual(8);
+    }
+    expect((await all).resources).toHaveLength(31);
+    asked = 0;
+    const half = discover({ signal: stop.signal });
+    await turn();
+    stop.abort(new Error('enough'));
+    for (const answer of waiting.splice(0)) answer();
+    await expect(half).rejects.toThrow('enough');
+    expect(asked).toBe(8);
+  });
 });
