@@ -55,9 +55,9 @@ export function discoverWith(readPath: ReadPath): Discover {
 
 /**
  * A cluster has a hundred groups. One that is asked for all of them at once has better things to do, and Node warns of a leak where more than
- * ten requests of `node:http` wait for one signal.
+ * ten requests of `node:http`, those that have just ended among them, have one signal.
  */
-const READS_MAX = 8;
+const READS_MAX = 5;
 
 /** The same with so many under way at a time; the others wait in their order. */
 function limited(readPath: ReadPath): ReadPath {

@@ -1,3 +1,5 @@
+import { withDeadline } from '../kubernetes/deadlines.ts';
+import { TransportError } from '../kubernetes/errors.ts';
 import { type Backoff, backoffDelayMs } from '../queue/backoff.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
@@ -26,14 +28,23 @@ export interface DiscoveryLoopDeps {
   readonly failed: (error: unknown) => void;
 }
 
-/** Asks which kinds there are: at first, every so often, soon after a sign that it has changed, and again with pauses after a failure. */
+/** A connection may have died without a word, and nobody else would ever ask again. In ms. */
+const ANSWER_MS_MAX = 60_000;
+
+/**
+ * Asks which kinds there are: at first, every so often, soon after a sign that it has changed, and again with pauses after a failure. Where some
+ * groups could not be asked the pauses grow to the usual time: an API service may be down for days.
+ */
 export class DiscoveryLoop {
   readonly #deps: DiscoveryLoopDeps;
   readonly #timer: TurnTimer;
   #stopped = new AbortController();
+  #asking = new AbortController();
   #running: Promise<void> | undefined;
   /** A sign came while an answer was on its way, which may be from before. */
   #isAskedAgain = false;
+  /** Answers one after the other without some groups. */
+  #partial = 0;
   #status: DiscoveryStatus = { isReady: false, error: undefined, failures: 0, failedGroups: [] };
 
   constructor(deps: DiscoveryLoopDeps) {
@@ -60,6 +71,7 @@ export class DiscoveryLoop {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
+    this.#asking.abort();
     this.#timer.stop();
     await this.#running;
   }
@@ -71,15 +83,18 @@ export class DiscoveryLoop {
   }
 
   async #ask(signal: AbortSignal): Promise<void> {
-    const { discover, backoff, random, everyMs, delayMs, found, failed } = this.#deps;
+    const { discover, backoff, random, clock, delayMs, found, failed } = this.#deps;
+    this.#asking = new AbortController();
     this.#isAskedAgain = false;
     const before = this.#status;
     try {
-      const answer = checkDiscovered(await discover({ signal }));
+      const late = () => new TransportError('discover kinds', 'timeout', `no answer in ${ANSWER_MS_MAX} ms`);
+      const deadline = { clock, timeoutMs: ANSWER_MS_MAX, controller: this.#asking, late, discard: () => {} };
+      const answer = checkDiscovered(await withDeadline(deadline, (one) => discover({ signal: one })));
       if (signal.aborted) return;
       this.#status = { isReady: true, error: undefined, failures: 0, failedGroups: answer.failedGroups ?? [] };
       found(answer);
-      this.#timer.within(this.#isAskedAgain ? delayMs : everyMs);
+      this.#timer.within(this.#isAskedAgain ? delayMs : this.#nextMs());
     } catch (error) {
       if (signal.aborted) return;
       // As before, also where only half of an answer could be used.
@@ -88,5 +103,15 @@ export class DiscoveryLoop {
       failed(error);
       this.#timer.within(backoffDelayMs(failures - 1, backoff, random));
     }
+  }
+
+  #nextMs(): number {
+    const { backoff, random, everyMs } = this.#deps;
+    if (this.#status.failedGroups.length === 0) {
+      this.#partial = 0;
+      return everyMs;
+    }
+    const maxMs = Math.max(everyMs, backoff.baseMs);
+    return Math.min(everyMs, backoffDelayMs(this.#partial++, { ...backoff, maxMs }, random));
   }
 }

@@ -421,11 +421,11 @@ describe('the resource cache', () => {
     const turn = () => new Promise((resolve) => setImmediate(resolve));
     const all = discover({ signal: stop.signal });
     await turn();
-    expect(asked).toBe(8);
+    expect(asked).toBe(5);
     for (let answered = 0; answered < 31; answered++) {
       waiting.shift()?.();
       await turn();
-      expect(waiting.length).toBeLessThanOrEqual(8);
+      expect(waiting.length).toBeLessThanOrEqual(5);
     }
     expect((await all).resources).toHaveLength(31);
     asked = 0;
@@ -434,6 +434,44 @@ describe('the resource cache', () => {
     stop.abort(new Error('enough'));
     for (const answer of waiting.splice(0)) answer();
     await expect(half).rejects.toThrow('enough');
-    expect(asked).toBe(8);
+    expect(asked).toBe(5);
+  });
+
+  it('RC17 groups that could not be asked are asked again, soon at first, and later as seldom as all', async () => {
+    const asked: number[] = [];
+    const failedGroups = [{ group: 'apps', error: new Error('down') }];
+    const { clock, cache } = await rig({
+      discover: async () => {
+        asked.push(clock.now());
+        return { resources: [], failedGroups: asked.length < 8 ? failedGroups : [] };
+      },
+      discoveryMs: 20_000,
+      backoff: { baseMs: 2000, jitter: 0 },
+    });
+    cache.start();
+    await clock.advance(120_000);
+    const pauses = asked.slice(1).map((time, index) => time - (asked[index] ?? 0));
+    expect(pauses).toEqual([2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000, 20_000]);
+  });
+
+  it('a discovery that never answers is given up after a minute, and asked again', async () => {
+    let calls = 0;
+    const signals: AbortSignal[] = [];
+    const { clock, cache, statusOf } = await rig({
+      discover: ({ signal }) => {
+        signals.push(signal);
+        calls++;
+        if (calls > 1) return Promise.resolve({ resources: [] });
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    });
+    cache.start();
+    await clock.advance(59_999);
+    expect([calls, signals[0]?.aborted]).toEqual([1, false]);
+    await clock.advance(1);
+    expect([signals[0]?.aborted, cache.status().discovery]).toMatchObject([true, { isReady: false, failures: 1 }]);
+    expect(String(cache.status().discovery.error)).toContain('Cannot discover kinds: no answer in 60000 ms');
+    await clock.advance(2000);
+    expect([calls, cache.status().discovery.isReady, statusOf('Pod')]).toEqual([2, true, []]);
   });
 });
