@@ -1,4 +1,5 @@
 import { shown } from '../types/shown.ts';
+import { type LimitedReads, limitReads } from './limit-reads.ts';
 import type { GroupKind } from './resource-key.ts';
 
 /** A kind as an API server has it: how it is named, and where it is. */
@@ -41,38 +42,17 @@ export type ReadPath = (path: string, options: { readonly signal: AbortSignal })
 export function discoverWith(readPath: ReadPath): Discover {
   if (typeof readPath !== 'function') throw new TypeError(`Cannot discover kinds: readPath is ${shown(readPath)}`);
   return async ({ signal }) => {
-    const core = { group: '', versions: ['v1'] };
-    const groups = [core, ...readGroups(await readPath('/apis', { signal }))];
-    const read = limited(readPath);
-    const found = await Promise.all(groups.map((group) => readKinds(read, group, signal)));
-    signal.throwIfAborted();
-    return {
-      resources: found.flatMap(({ resources }) => resources),
-      failedGroups: found.flatMap(({ failed }) => failed.slice(0, 1)),
-    };
-  };
-}
-
-/**
- * A cluster has a hundred groups. One that is asked for all of them at once has better things to do, and Node warns of a leak where more than
- * ten requests of `node:http`, those that have just ended among them, have one signal.
- */
-const READS_MAX = 5;
-
-/** The same with so many under way at a time; the others wait in their order. */
-function limited(readPath: ReadPath): ReadPath {
-  let free = READS_MAX;
-  const waiting: (() => void)[] = [];
-  return async (path, options) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    const reads = limitReads(readPath, signal);
     try {
-      options.signal.throwIfAborted();
-      return await readPath(path, options);
+      const groups = [{ group: '', versions: ['v1'] }, ...readGroups(await reads.read('/apis'))];
+      const found = await Promise.all(groups.map((group) => readKinds(reads, group)));
+      signal.throwIfAborted();
+      return {
+        resources: found.flatMap(({ resources }) => resources),
+        failedGroups: found.flatMap(({ failed }) => failed.slice(0, 1)),
+      };
     } finally {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
+      reads.end();
     }
   };
 }
@@ -121,10 +101,10 @@ interface Kinds {
  * All kinds of a group. Versions of a kind are one set of objects, so each is taken once. Where a version cannot be asked, the group
  * counts as failed beside what the others have: a kind that only this version has would pass for gone.
  */
-async function readKinds(readPath: ReadPath, { group, versions }: Group, signal: AbortSignal): Promise<Kinds> {
+async function readKinds(reads: LimitedReads, { group, versions }: Group): Promise<Kinds> {
   const root = group === '' ? '/api' : `/apis/${group}`;
   const answers = await Promise.allSettled(
-    versions.map(async (version) => readResources(await readPath(`${root}/${version}`, { signal }), group, version)),
+    versions.map(async (version) => readResources(await reads.read(`${root}/${version}`), group, version)),
   );
   const kinds = new Map<string, ApiResource>();
   for (const answer of answers) {

@@ -82,6 +82,8 @@ class Pair {
   #client;
   #server;
   #isCut = false;
+  #isStalled = false;
+  #isDropped = false;
 
   /**
    * @param {import('node:net').Socket} client
@@ -102,12 +104,15 @@ class Pair {
     client.pipe(server);
     server.on('data', (bytes) => this.#pass(bytes));
     server.on('end', () => client.end());
-    client.on('drain', () => server.resume());
+    client.on('drain', () => {
+      if (!this.#isStalled) server.resume();
+    });
   }
 
   /** As when a machine on the way forgets the connection, and says so. */
   drop() {
-    this.#client.end();
+    if (this.#isDropped) return;
+    this.#isDropped = true;
     this.#client.destroySoon();
   }
 
@@ -122,12 +127,14 @@ class Pair {
 
   /** @param {boolean} isStalled */
   stall(isStalled) {
+    this.#isStalled = isStalled;
     if (isStalled) this.#server.pause();
     else this.#server.resume();
   }
 
   /** @param {Buffer} bytes */
   #pass(bytes) {
+    if (this.#isDropped) return;
     if (this.#isCut) {
       this.#client.write(bytes.subarray(0, Math.ceil(bytes.length / 2)));
       this.drop();

@@ -60,6 +60,8 @@ for await (const line of createInterface({ input: process.stdin })) {
   else if (now) await report();
   else void consumer.seen(new Map(ends)).then(report);
 }
+// Whoever has started it is gone, or has what it wanted.
+await cache.close();
 
 async function report() {
   if (isTold) return;

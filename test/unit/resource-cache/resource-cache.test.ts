@@ -411,30 +411,36 @@ describe('the resource cache', () => {
     const names = Array.from({ length: 30 }, (_, index) => `g${index}`);
     const groups = names.map((name) => ({ name, preferredVersion: { version: 'v1' } }));
     const waiting: (() => void)[] = [];
+    let signals: AbortSignal[] = [];
     let asked = 0;
-    const discover = discoverWith(async (path) => {
+    const discover = discoverWith(async (path, { signal }) => {
       if (path === '/apis') return { groups };
       asked++;
+      signals.push(signal);
       await new Promise<void>((resolve) => waiting.push(resolve));
       return { resources: [{ name: 'things', kind: 'Thing', verbs: ['list', 'watch'] }] };
     });
     const turn = () => new Promise((resolve) => setImmediate(resolve));
     const all = discover({ signal: stop.signal });
     await turn();
-    expect(asked).toBe(5);
+    expect(asked).toBe(8);
     for (let answered = 0; answered < 31; answered++) {
       waiting.shift()?.();
       await turn();
-      expect(waiting.length).toBeLessThanOrEqual(5);
+      expect(waiting.length).toBeLessThanOrEqual(8);
     }
     expect((await all).resources).toHaveLength(31);
+    // Each request has a signal of its own: Node counts those that listen to one.
+    expect([new Set(signals).size, signals.some(({ aborted }) => aborted)]).toEqual([31, false]);
     asked = 0;
+    signals = [];
     const half = discover({ signal: stop.signal });
     await turn();
     stop.abort(new Error('enough'));
+    expect(signals.map(({ reason }) => String(reason))).toEqual(Array(8).fill('Error: enough'));
     for (const answer of waiting.splice(0)) answer();
     await expect(half).rejects.toThrow('enough');
-    expect(asked).toBe(5);
+    expect(asked).toBe(8);
   });
 
   it('RC17 groups that could not be asked are asked again, soon at first, and later as seldom as all', async () => {
