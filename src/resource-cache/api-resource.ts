@@ -1,4 +1,5 @@
 import { shown } from '../types/shown.ts';
+import { type LimitedReads, limitReads } from './limit-reads.ts';
 import type { GroupKind } from './resource-key.ts';
 
 /** A kind as an API server has it: how it is named, and where it is. */
@@ -23,8 +24,8 @@ export type Discover = (options: { readonly signal: AbortSignal }) => Promise<Di
 export type ReadPath = (path: string, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 
 /**
- * Discovery over the paths that every version of Kubernetes has: `/api/v1`, `/apis`, and one for each group at its preferred version.
- * Kinds that can be listed and watched, without subresources; a kind that only another version of its group has is left out.
+ * Discovery over the paths that every version of Kubernetes has: `/api/v1`, `/apis`, and one for each version of each group. Kinds that
+ * can be listed and watched, without subresources, each once: at the version that its group prefers, else at the first one that has it.
  *
  * @example
  * ```ts
@@ -41,18 +42,18 @@ export type ReadPath = (path: string, options: { readonly signal: AbortSignal })
 export function discoverWith(readPath: ReadPath): Discover {
   if (typeof readPath !== 'function') throw new TypeError(`Cannot discover kinds: readPath is ${shown(readPath)}`);
   return async ({ signal }) => {
-    const core = { group: '', version: 'v1', path: '/api/v1' };
-    const groups = [core, ...readGroups(await readPath('/apis', { signal }))];
-    const found = await Promise.allSettled(
-      groups.map(async (group) => readResources(await readPath(group.path, { signal }), group)),
-    );
-    signal.throwIfAborted();
-    return {
-      resources: found.flatMap((result) => (result.status === 'fulfilled' ? result.value : [])),
-      failedGroups: found.flatMap((result, place) =>
-        result.status === 'rejected' ? [{ group: groups[place]?.group ?? '', error: result.reason as unknown }] : [],
-      ),
-    };
+    const reads = limitReads(readPath, signal);
+    try {
+      const groups = [{ group: '', versions: ['v1'] }, ...readGroups(await reads.read('/apis'))];
+      const found = await Promise.all(groups.map((group) => readKinds(reads, group)));
+      signal.throwIfAborted();
+      return {
+        resources: found.flatMap(({ resources }) => resources),
+        failedGroups: found.flatMap(({ failed }) => failed.slice(0, 1)),
+      };
+    } finally {
+      reads.end();
+    }
   };
 }
 
@@ -80,23 +81,48 @@ export function checkDiscovered(answer: unknown): DiscoveredResources {
 
 interface Group {
   readonly group: string;
-  readonly version: string;
-  readonly path: string;
+  /** The preferred one first. */
+  readonly versions: readonly string[];
 }
 
 function readGroups(answer: unknown): readonly Group[] {
   const groups = listAt(answer, 'groups');
   if (groups === undefined) throw new TypeError('Cannot discover kinds: the list of groups is none');
-  return groups.flatMap((group) => {
-    const name = textAt(group, 'name');
-    const version = textAt(memberAt(group, 'preferredVersion'), 'version');
-    return name === undefined || version === undefined
-      ? []
-      : [{ group: name, version, path: `/apis/${name}/${version}` }];
+  return groups.flatMap((entry) => {
+    const group = textAt(entry, 'name');
+    const preferred = textAt(memberAt(entry, 'preferredVersion'), 'version');
+    if (group === undefined || preferred === undefined) return [];
+    const others = (listAt(entry, 'versions') ?? []).flatMap((one) => textAt(one, 'version') ?? []);
+    return [{ group, versions: [...new Set([preferred, ...others])] }];
   });
 }
 
-function readResources(answer: unknown, { group, version }: Group): readonly ApiResource[] {
+interface Kinds {
+  readonly resources: readonly ApiResource[];
+  readonly failed: readonly { readonly group: string; readonly error: unknown }[];
+}
+
+/**
+ * All kinds of a group. Versions of a kind are one set of objects, so each is taken once. Where a version cannot be asked, the group
+ * counts as failed beside what the others have: a kind that only this version has would pass for gone.
+ */
+async function readKinds(reads: LimitedReads, { group, versions }: Group): Promise<Kinds> {
+  const root = group === '' ? '/api' : `/apis/${group}`;
+  const answers = await Promise.allSettled(
+    versions.map(async (version) => readResources(await reads.read(`${root}/${version}`), group, version)),
+  );
+  const kinds = new Map<string, ApiResource>();
+  for (const answer of answers) {
+    if (answer.status === 'rejected') continue;
+    for (const resource of answer.value) if (!kinds.has(resource.kind)) kinds.set(resource.kind, resource);
+  }
+  const failed = answers.flatMap((answer) =>
+    answer.status === 'rejected' ? [{ group, error: answer.reason as unknown }] : [],
+  );
+  return { resources: [...kinds.values()], failed };
+}
+
+function readResources(answer: unknown, group: string, version: string): readonly ApiResource[] {
   const resources = listAt(answer, 'resources');
   if (resources === undefined) throw new TypeError(`Cannot discover kinds: the list of ${group}/${version} is none`);
   return resources.flatMap((entry) => {

@@ -31,7 +31,10 @@ export interface DiscoveryLoopDeps {
   readonly failed: (error: unknown) => void;
 }
 
-/** Asks which kinds there are: at first, every so often, soon after a sign that it has changed, and again with pauses after a failure. */
+/**
+ * Asks which kinds there are: at first, every so often, soon after a sign that it has changed, and again with pauses after a failure. Where some
+ * groups could not be asked the pauses grow to the usual time: an API service may be down for days.
+ */
 export class DiscoveryLoop {
   readonly #deps: DiscoveryLoopDeps;
   readonly #timer: TurnTimer;
@@ -42,6 +45,8 @@ export class DiscoveryLoop {
   #isAsking = false;
   /** A sign came while an answer was on its way, which may be from before. */
   #isAskedAgain = false;
+  /** Answers one after the other without some groups. */
+  #partial = 0;
   #status: DiscoveryStatus = { isReady: false, error: undefined, failures: 0, failedGroups: [] };
 
   constructor(deps: DiscoveryLoopDeps) {
@@ -78,7 +83,7 @@ export class DiscoveryLoop {
   }
 
   async #ask(signal: AbortSignal): Promise<void> {
-    const { backoff, random, everyMs, delayMs, found, failed } = this.#deps;
+    const { backoff, random, delayMs, found, failed } = this.#deps;
     this.#isAsking = true;
     this.#isAskedAgain = false;
     const before = this.#status;
@@ -88,7 +93,7 @@ export class DiscoveryLoop {
       this.#status = { isReady: true, error: undefined, failures: 0, failedGroups: answer.failedGroups ?? [] };
       found(answer);
       this.#isAsking = false;
-      this.#timer.within(this.#isAskedAgain ? delayMs : everyMs);
+      this.#timer.within(this.#isAskedAgain ? delayMs : this.#nextMs());
     } catch (error) {
       if (signal.aborted) return;
       // As before, also where only half of an answer could be used.
@@ -113,5 +118,15 @@ export class DiscoveryLoop {
     } finally {
       unlisten();
     }
+  }
+
+  #nextMs(): number {
+    const { backoff, random, everyMs } = this.#deps;
+    if (this.#status.failedGroups.length === 0) {
+      this.#partial = 0;
+      return everyMs;
+    }
+    const maxMs = Math.max(everyMs, backoff.baseMs);
+    return Math.min(everyMs, backoffDelayMs(this.#partial++, { ...backoff, maxMs }, random));
   }
 }

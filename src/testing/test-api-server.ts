@@ -270,6 +270,7 @@ class Server implements TestApiServer {
     await untilAborted(wait, [signal, this.#life.signal]);
   }
 
+  /** The body of a watch has no end, so half of it is half of its next line (`isCut`). */
   #watched(info: RequestInfo, response: Response, isCut: boolean): Response {
     const { body, headers, status } = response;
     if (body === null) return response;

@@ -1,4 +1,4 @@
-import { checkMembers } from '../../store/checks.ts';
+import { checkChoice, checkMembers } from '../../store/checks.ts';
 import { shown } from '../../types/shown.ts';
 
 /** A kind of objects that an API server serves. */
@@ -32,6 +32,13 @@ export interface ApiKind {
    * and there is no strategic merge patch. @default true for a group with a dot that does not end in `.k8s.io`
    */
   readonly custom?: boolean;
+  /**
+   * What its objects may be called: `subdomain`, lower-case DNS names; `segment`, whatever is one segment of a path (`system:node`), as
+   * Kubernetes has it for roles and their bindings.
+   *
+   * @default 'segment' for the group `rbac.authorization.k8s.io`, else 'subdomain'
+   */
+  readonly names?: 'subdomain' | 'segment';
   /** What a field selector may name besides `metadata.name` and `metadata.namespace`: `spec.nodeName`. @default none */
   readonly fieldSelectors?: readonly string[];
 }
@@ -51,6 +58,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof ApiKind>([
   'group',
   'kind',
   'listKind',
+  'names',
   'namespaced',
   'plural',
   'shortNames',
@@ -61,6 +69,8 @@ const NAMES: ReadonlySet<string> = new Set<keyof ApiKind>([
 const ACTION = 'serve a kind';
 /** A DNS label, and several with dots. */
 export const LABEL: RegExp = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+/** Kubernetes' rule: a DNS label in letters of either case. `postgresql` of acid.zalan.do is one. */
+const KIND = /^[A-Za-z](?:[-A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const GROUP = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?){0,19}$/;
 /** Where the objects of the core group are kept. */
 export const CORE = 'core' as const;
@@ -72,6 +82,8 @@ export function servedKind(given: ApiKind): ServedKind {
   const singular = given.singular ?? text('kind', kind).toLowerCase();
   const listKind = given.listKind ?? `${kind}List`;
   const custom = given.custom ?? (group.includes('.') && !group.endsWith('.k8s.io'));
+  const names = given.names ?? (group === 'rbac.authorization.k8s.io' ? 'segment' : 'subdomain');
+  checkChoice('names', names, ACTION, ['subdomain', 'segment']);
   for (const [name, value] of Object.entries({ group, version, kind, plural, singular, listKind })) text(name, value);
   for (const [name, value] of Object.entries({ namespaced, status, custom })) {
     if (typeof value !== 'boolean') throw new TypeError(`Cannot ${ACTION}: ${name} is ${shown(value)}, not a boolean`);
@@ -80,7 +92,7 @@ export function servedKind(given: ApiKind): ServedKind {
     throw new TypeError(`Cannot ${ACTION}: ${shown(group)} is no group`);
   if (!LABEL.test(version)) throw new TypeError(`Cannot ${ACTION}: ${shown(version)} is no version`);
   if (!LABEL.test(plural)) throw new TypeError(`Cannot ${ACTION}: ${shown(plural)} is no plural`);
-  if (!/^[A-Z][A-Za-z0-9]*$/.test(kind)) throw new TypeError(`Cannot ${ACTION}: ${shown(kind)} is no kind`);
+  if (!KIND.test(kind)) throw new TypeError(`Cannot ${ACTION}: ${shown(kind)} is no kind`);
   return Object.freeze({
     group,
     version,
@@ -93,6 +105,7 @@ export function servedKind(given: ApiKind): ServedKind {
     categories: texts('categories', given.categories),
     status,
     custom,
+    names,
     fieldSelectors: texts('fieldSelectors', given.fieldSelectors),
     apiVersion: group === '' ? version : `${group}/${version}`,
     resource: qualifiedName(plural, group),

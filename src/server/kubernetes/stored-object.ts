@@ -80,8 +80,10 @@ function checkMetadata(metadata: Record<string, unknown>): void {
 export function checkName(kind: ServedKind, name: string): void {
   if (name === '')
     throw invalid(kind, '', 'metadata.name', 'Required value: name or generateName is required', 'FieldValueRequired');
-  if (!NAME.test(name))
+  if (kind.names === 'subdomain' && !NAME.test(name))
     throw invalid(kind, name, 'metadata.name', `Invalid value: "${name}": is no lower-case DNS name`);
+  if (name === '.' || name === '..' || /[/%]/.test(name))
+    throw invalid(kind, name, 'metadata.name', `Invalid value: "${name}": is no segment of a path`);
 }
 
 /** Where an object is, below the root of the storage. The version is no part of it. */

@@ -388,4 +388,107 @@ describe('the resource cache', () => {
     expect(failedGroups?.map(({ group }) => group)).toEqual(['down', 'odd']);
     await expect(discoverWith(async () => ({}))({ signal })).rejects.toThrow(/^Cannot discover kinds/);
   });
+
+  it('discovers a kind that only another version of its group has, and one in several versions once', async () => {
+    const signal = new AbortController().signal;
+    const listed = (kind: string) => ({ name: kind.toLowerCase(), kind, namespaced: true, verbs: ['list', 'watch'] });
+    const versions = ['v1beta1', 'v1', 'v1alpha1'].map((version) => ({ version }));
+    const answers: Record<string, unknown> = {
+      '/api/v1': { resources: [] },
+      '/apis': { groups: [{ name: 'g', preferredVersion: { version: 'v1' }, versions }] },
+      '/apis/g/v1': { resources: [listed('Both')] },
+      '/apis/g/v1beta1': { resources: [listed('Both'), listed('Beta')] },
+      '/apis/g/v1alpha1': { resources: [listed('Alpha'), listed('Beta')] },
+    };
+    const discover = discoverWith(async (path) => {
+      if (answers[path] === undefined) throw new Error(`no ${path}`);
+      return answers[path];
+    });
+    const { resources } = await discover({ signal });
+    expect(resources.map(({ kind, version }) => `${kind} ${version}`)).toEqual([
+      'Both v1',
+      'Beta v1beta1',
+      'Alpha v1alpha1',
+    ]);
+    // What only this version has would pass for gone, if the group did not count as failed.
+    answers['/apis/g/v1alpha1'] = undefined;
+    const half = await discover({ signal });
+    expect(half.resources.map(({ kind }) => kind)).toEqual(['Both', 'Beta']);
+    expect(half.failedGroups?.map(({ group }) => group)).toEqual(['g']);
+  });
+
+  it('asks for a few paths at a time, for all of them, and for none once its signal has aborted', async () => {
+    const stop = new AbortController();
+    const names = Array.from({ length: 30 }, (_, index) => `g${index}`);
+    const groups = names.map((name) => ({ name, preferredVersion: { version: 'v1' } }));
+    const waiting: (() => void)[] = [];
+    let signals: AbortSignal[] = [];
+    let asked = 0;
+    const discover = discoverWith(async (path, { signal }) => {
+      if (path === '/apis') return { groups };
+      asked++;
+      signals.push(signal);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return { resources: [{ name: 'things', kind: 'Thing', verbs: ['list', 'watch'] }] };
+    });
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const all = discover({ signal: stop.signal });
+    await turn();
+    expect(asked).toBe(8);
+    for (let answered = 0; answered < 31; answered++) {
+      waiting.shift()?.();
+      await turn();
+      expect(waiting.length).toBeLessThanOrEqual(8);
+    }
+    expect((await all).resources).toHaveLength(31);
+    // Each request has a signal of its own: Node counts those that listen to one.
+    expect([new Set(signals).size, signals.some(({ aborted }) => aborted)]).toEqual([31, false]);
+    asked = 0;
+    signals = [];
+    const half = discover({ signal: stop.signal });
+    await turn();
+    stop.abort(new Error('enough'));
+    expect(signals.map(({ reason }) => String(reason))).toEqual(Array(8).fill('Error: enough'));
+    for (const answer of waiting.splice(0)) answer();
+    await expect(half).rejects.toThrow('enough');
+    expect(asked).toBe(8);
+  });
+
+  it('RC17 groups that could not be asked are asked again, soon at first, and later as seldom as all', async () => {
+    const asked: number[] = [];
+    const failedGroups = [{ group: 'apps', error: new Error('down') }];
+    const { clock, cache } = await rig({
+      discover: async () => {
+        asked.push(clock.now());
+        return { resources: [], failedGroups: asked.length < 8 ? failedGroups : [] };
+      },
+      discoveryMs: 20_000,
+      backoff: { baseMs: 2000, jitter: 0 },
+    });
+    cache.start();
+    await clock.advance(120_000);
+    const pauses = asked.slice(1).map((time, index) => time - (asked[index] ?? 0));
+    expect(pauses).toEqual([2000, 4000, 8000, 16_000, 20_000, 20_000, 20_000, 20_000]);
+  });
+
+  it('a discovery that never answers is given up after a minute, and asked again', async () => {
+    let calls = 0;
+    const signals: AbortSignal[] = [];
+    const { clock, cache, statusOf } = await rig({
+      discover: ({ signal }) => {
+        signals.push(signal);
+        calls++;
+        if (calls > 1) return Promise.resolve({ resources: [] });
+        return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      },
+    });
+    cache.start();
+    await clock.advance(59_999);
+    expect([calls, signals[0]?.aborted]).toEqual([1, false]);
+    await clock.advance(1);
+    expect([signals[0]?.aborted, cache.status().discovery]).toMatchObject([true, { isReady: false, failures: 1 }]);
+    expect(String(cache.status().discovery.error)).toContain('Cannot discover kinds: no answer within 60000 ms');
+    await clock.advance(2000);
+    expect([calls, cache.status().discovery.isReady, statusOf('Pod')]).toEqual([2, true, []]);
+  });
 });

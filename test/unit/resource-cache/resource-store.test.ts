@@ -262,6 +262,8 @@ describe('the resource store', () => {
       { retainedMax: 0 },
       { coalesce: 'yes' as never },
       { clock: {} as never },
+      { logger: 5 as never },
+      { logger: { error: () => {} } as never },
       { populate: 1 as never },
       { inferParents: {} as never },
       { compare: 1 as never },

@@ -132,7 +132,12 @@ describe('discovery', () => {
       server.register(THING);
       expect(() => server.register(THING)).toThrow('example.com/v1 has Thing (things) already');
       expect(() => server.register({ ...THING, plural: 'others' })).toThrow(RangeError);
-      expect(() => server.register({ ...THING, kind: 'thing' })).toThrow(TypeError);
+      for (const kind of ['1thing', 'thing-', 'a.b', '']) {
+        expect(() => server.register({ ...THING, kind })).toThrow(TypeError);
+      }
+      // A kind begins with a capital by custom alone.
+      const zalando = { group: 'acid.zalan.do', version: 'v1', kind: 'postgresql', plural: 'postgresqls' };
+      expect(server.register(zalando).listKind).toBe('postgresqlList');
       expect(() => server.register({ ...THING, group: 'Example' })).toThrow(TypeError);
       expect(() => server.register({ ...THING, version: 'V1' })).toThrow(TypeError);
       expect(() => server.register({ ...THING, plural: 'a/b' })).toThrow(TypeError);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiObject } from '../../../src/server/kubernetes/stored-object.ts';
 import { createSeededRandom } from '../../../src/system/seeded-random.ts';
+import { testKinds } from '../../../src/testing/test-kinds.ts';
 import { CONFIG_MAPS, createAll, PODS, watch, withServer } from './rig.ts';
 
 const THING = { group: 'example.com', version: 'v1', kind: 'Thing', plural: 'things', status: true } as const;
@@ -18,6 +19,30 @@ describe('a write of an object', () => {
       const long = await server.call('POST', PODS, { metadata: { generateName: 'x'.repeat(80) } });
       expect(long.body.metadata.name).toHaveLength(63);
     });
+  });
+
+  it('takes for roles, as Kubernetes does, whatever is one segment of a path, and for other kinds DNS names', async () => {
+    const group = 'rbac.authorization.k8s.io';
+    const roles = { group, version: 'v1', kind: 'Role', plural: 'roles' };
+    const files = { group: 'example.com', version: 'v1', kind: 'File', plural: 'files', names: 'segment' } as const;
+    await withServer(
+      async ({ server }) => {
+        const make = async (path: string, name: string) =>
+          (await server.call('POST', path, { metadata: { name } })).status;
+        const path = `/apis/${group}/v1/namespaces/ns1/roles`;
+        const names = ['system:node', 'A b~*', '.', '..', 'a/b', '100%'];
+        const answers = await Promise.all(names.map((name) => make(path, name)));
+        expect(answers).toEqual([201, 201, 422, 422, 422, 422]);
+        expect((await server.call('GET', `${path}/system:node`)).body.metadata.name).toBe('system:node');
+        expect((await server.call('DELETE', `${path}/A%20b~*`)).status).toBe(200);
+        expect(await make('/apis/example.com/v1/namespaces/ns1/files', 'a:b')).toBe(201);
+        expect(await make(PODS, 'system:node')).toBe(422);
+        expect(() => server.register({ ...files, kind: 'Other', plural: 'others', names: 'any' as never })).toThrow(
+          /names/,
+        );
+      },
+      { kinds: [...testKinds, roles, files] },
+    );
   });
 
   it('tries other names, a few, when the generated one is taken', async () => {

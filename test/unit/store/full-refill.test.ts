@@ -35,7 +35,7 @@ async function empty(store: Store<string>, keys: readonly string[]): Promise<num
 
 describe('a store that is full', () => {
   it.each(LENGTHS)('of keys of %d bytes is emptied and filled again, three times', async (length) => {
-    const { store, clock } = await openTestStore({ memoryBytesMax: 1_048_576 });
+    const { store, clock } = await openTestStore<string>({ memoryBytesMax: 1_048_576 });
     const key = (index: number) => String(index).padEnd(length, 'x');
     const first = await fill(store, key);
     for (let round = 0; round < 2; round++) {

@@ -102,6 +102,10 @@ describe('a fault of requests', () => {
       const half = await server.fetch(PODS);
       expect(half.status).toBe(200);
       await expect(half.json()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+      // A watch has no end to wait for: it is open, and breaks within the next line.
+      server.faults.reset({ verb: 'watch', when: 'body' });
+      const watch = await server.fetch(`${PODS}?watch=true`);
+      await expect(watch.text()).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
       server.faults.reset({ verb: 'watch', when: 'after' });
       await expect(server.fetch(`${PODS}?watch=true`)).rejects.toThrow('fetch failed');
       expect(server.storage.stats().watches).toBe(0);
