@@ -48,7 +48,6 @@ export {
   type Discover,
   type DiscoveredResources,
   discoverWith,
-  type ReadPath,
 } from '../../resource-cache/api-resource.ts';
 export { createResourceCache, type ResourceCacheOptions } from '../../resource-cache/create-resource-cache.ts';
 export { createResourceStore } from '../../resource-cache/create-resource-store.ts';
@@ -66,6 +65,7 @@ export type { NamespaceView } from '../../resource-cache/namespace-view.ts';
 export type { ResourceCache, ResourceCacheStatus } from '../../resource-cache/resource-cache.ts';
 export type { OwnerReference, Populate, Populated, Resource } from '../../resource-cache/resource.ts';
 export type { ReplaceOptions, ReplaceResult, ResourceFeed } from '../../resource-cache/resource-feed.ts';
+export type { ReadPath } from '../../resource-cache/limit-reads.ts';
 export { type GroupKind, type ResourceKey, resourceKeyText } from '../../resource-cache/resource-key.ts';
 export type {
   ManagedObjects,

@@ -42,7 +42,7 @@ export class ReaderProcess {
       this.#ended.then((code) => reject(new Error(`The reader ended with ${code}: ${this.#stderr}`)), reject);
     });
     // It may end before anybody waits for it.
-    this.#line.catch(() => {});
+    void Promise.allSettled([this.#line]);
   }
 
   /** Has it begin. */
