@@ -8,7 +8,7 @@
 //   npm run test:kubernetes -- --smoke          two minutes instead of many
 //   npm run test:kubernetes -- --seed 42        the chance of a run before
 //   npm run test:kubernetes -- --part stream    a part of it; then no number can be missing
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,21 +77,19 @@ async function main(args) {
   };
   console.log(`seed ${seed} (repeat with: npm run test:kubernetes -- ${smoke ? '--smoke ' : ''}--seed ${seed})`);
   const isChosen = (/** @type {string} */ part) => parts.length === 0 || parts.includes(part);
-  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-kubernetes-'));
-  try {
-    const suites = [];
-    for (const { suite, filters } of SUITES) {
-      if (isChosen(suite)) suites.push(await runVitest(suite, filters, folder, env));
-    }
-    const streams = [];
-    if (isChosen('stream')) streams.push(await runStream('stream', streamArguments(smoke, seed), env));
-    if (isChosen('apiserver')) streams.push(await runApiServer(smoke, seed, env));
-    const told = suites.flatMap((suite) => suite.told);
-    const numbers = parts.length === 0 ? await reportNumbers(told) : { lines: [], missing: [] };
-    reportProof([...suites, ...streams], numbers);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  const folder = mkdtempSync(join(tmpdir(), 'plimsoll-kubernetes-'));
+  // On a signal too.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const suites = [];
+  for (const { suite, filters } of SUITES) {
+    if (isChosen(suite)) suites.push(await runVitest(suite, filters, folder, env));
   }
+  const streams = [];
+  if (isChosen('stream')) streams.push(await runStream('stream', streamArguments(smoke, seed), env));
+  if (isChosen('apiserver')) streams.push(await runApiServer(smoke, seed, env));
+  const told = suites.flatMap((suite) => suite.told);
+  const numbers = parts.length === 0 ? await reportNumbers(told) : { lines: [], missing: [] };
+  reportProof([...suites, ...streams], numbers);
 }
 
 /**
