@@ -81,7 +81,9 @@ describe('caches of a whole cluster, elsewhere', () => {
     const fault = server.faults.fail({ code: 503, resource: 'namespaces', verb: 'list', ...FOREVER });
     const target = { ...NAMESPACE, namespace: '', name: 'shared' };
     const look = () => cache.store.managedObjects([target], () => false);
-    expect(look()).toMatchObject({ isComplete: false, unsynced: [NAMESPACE] });
+    // Before discovery nobody knows which kinds there are.
+    const unknown = { group: '*', kind: '*' };
+    expect(look()).toMatchObject({ isComplete: false, unsynced: [unknown, NAMESPACE] });
     cache.start();
     await until(() => cache.status().kinds.filter((one) => one.phase !== 'synced').length === 1);
     // All else is known by now, and this is still no reason to prune.
