@@ -1,5 +1,5 @@
 import { shown } from '../types/shown.ts';
-import { type LimitedReads, limitReads } from './limit-reads.ts';
+import { type LimitedReads, limitReads, type ReadPath } from './limit-reads.ts';
 import type { GroupKind } from './resource-key.ts';
 
 /** A kind as an API server has it: how it is named, and where it is. */
@@ -19,9 +19,6 @@ export interface DiscoveredResources {
 
 /** Finds out which kinds there are; rejects when nothing can be found out. */
 export type Discover = (options: { readonly signal: AbortSignal }) => Promise<DiscoveredResources>;
-
-/** Reads the JSON of a path of the API server, `/apis/apps/v1`; rejects for anything but an answer of 200. */
-export type ReadPath = (path: string, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 
 /**
  * Discovery over the paths that every version of Kubernetes has: `/api/v1`, `/apis`, and one for each version of each group. Kinds that

@@ -1,4 +1,5 @@
-import type { ReadPath } from './api-resource.ts';
+/** Reads the JSON of a path of the API server, `/apis/apps/v1`; rejects for anything but an answer of 200. */
+export type ReadPath = (path: string, options: { readonly signal: AbortSignal }) => Promise<unknown>;
 
 /** Reads of one discovery. */
 export interface LimitedReads {

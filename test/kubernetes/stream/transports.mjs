@@ -4,7 +4,7 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 
 /** @typedef {'fetch' | 'client-node-1' | 'client-node-2'} TransportName */
-/** @typedef {import('../../../src/resource-cache/api-resource.ts').ReadPath} ReadPath */
+/** @typedef {import('../../../src/resource-cache/limit-reads.ts').ReadPath} ReadPath */
 
 /**
  * @param {typeof import('../../../src/adapters/kubernetes/mod.ts')} library
