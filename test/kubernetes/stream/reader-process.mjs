@@ -16,7 +16,7 @@ export class ReaderProcess {
   #child;
   #ended;
   #stderr = '';
-  /** @type {Promise<string>} */
+  /** Its report, or why there is none: it may end before anybody waits for that. @type {Promise<string | Error>} */
   #line;
 
   /**
@@ -33,16 +33,14 @@ export class ReaderProcess {
     child.stderr.setEncoding('utf8').on('data', (text) => {
       this.#stderr = (this.#stderr + text).slice(-ERROR_CHARS_MAX);
     });
-    this.#ended = new Promise((resolve, reject) => {
-      child.on('error', reject);
+    this.#ended = new Promise((resolve) => {
+      child.on('error', (error) => resolve(String(error)));
       child.on('close', (code, signal) => resolve(String(code ?? signal)));
     });
-    this.#line = new Promise((resolve, reject) => {
+    this.#line = new Promise((resolve) => {
       createInterface({ input: child.stdout }).once('line', resolve);
-      this.#ended.then((code) => reject(new Error(`The reader ended with ${code}: ${this.#stderr}`)), reject);
+      this.#ended.then((code) => resolve(new Error(`The reader ended with ${code}: ${this.#stderr}`)));
     });
-    // It may end before anybody waits for it.
-    void Promise.allSettled([this.#line]);
   }
 
   /** Has it begin. */
@@ -57,7 +55,11 @@ export class ReaderProcess {
    * @returns {Promise<void>}
    */
   async during(work) {
-    await Promise.race([work, this.#line.then(() => work)]);
+    const ended = this.#line.then((line) => {
+      if (line instanceof Error) throw line;
+      return work;
+    });
+    await Promise.race([work, ended]);
   }
 
   /**
@@ -73,7 +75,9 @@ export class ReaderProcess {
       setTimeout(() => this.kill(), CATCH_UP_MS_MAX + END_MS_MAX),
     ];
     try {
-      return JSON.parse(await this.#line);
+      const line = await this.#line;
+      if (line instanceof Error) throw line;
+      return JSON.parse(line);
     } finally {
       for (const timer of timers) clearTimeout(timer);
     }

@@ -39,6 +39,22 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
       tests: [UNIT],
     },
     {
+      id: 'resources-discovers-preferred-versions-alone',
+      file: 'src/resource-cache/api-resource.ts',
+      find: 'versions: [...new Set([preferred, ...others])]',
+      replace: 'versions: [...new Set([preferred, ...others])].slice(0, 1)',
+      why: 'a kind that only another version of its group has is a kind of the cluster',
+      tests: [UNIT],
+    },
+    {
+      id: 'resources-failed-groups-wait-for-the-next-discovery',
+      file: 'src/resource-cache/discovery-loop.ts',
+      find: 'if (this.#status.failedGroups.length === 0) {',
+      replace: 'if (everyMs > 0) {',
+      why: 'RC17: groups that could not be asked are asked again, with pauses that grow',
+      tests: [UNIT],
+    },
+    {
       id: 'resources-owner-change-keeps-old-parent',
       file: TABLES,
       find: 'for (const parent of oldParents) if (!isParent(entry, parent)) this.byParent.delete(parent, entry);',
