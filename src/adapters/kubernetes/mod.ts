@@ -51,7 +51,6 @@ export {
 } from '../../resource-cache/api-resource.ts';
 export { createResourceCache, type ResourceCacheOptions } from '../../resource-cache/create-resource-cache.ts';
 export { createResourceStore } from '../../resource-cache/create-resource-store.ts';
-export type { ReadPath } from '../../resource-cache/limit-reads.ts';
 export type { ResourceEvent, ResourceEventHandler } from '../../resource-cache/event-subscription.ts';
 export type { HierarchyPlace, HierarchyResult, OwnerCycle, VisitResource } from '../../resource-cache/hierarchy.ts';
 export {
