@@ -9,7 +9,7 @@ import { checkText } from './checks.ts';
 import type { Entry } from './entry.ts';
 import { freezeJson } from './freeze-json.ts';
 import type { KindTable } from './kind-table.ts';
-import { metadataOf } from './resource.ts';
+import { type Metadata, metadataOf } from './resource.ts';
 import type { GroupKind } from './resource-key.ts';
 import type { ResourceTables } from './resource-tables.ts';
 
@@ -148,7 +148,7 @@ export class ResourceFeed<T = unknown, I = undefined> {
       const { key, uid } = identity;
       if (!this.#isNews(identity, resourceVersion)) continue;
       changed++;
-      this.#deps.loop.put(this.#entry(key, object), uid, object);
+      this.#deps.loop.put(this.#entry(key, metadataOf(object)), uid, object);
     }
     const isReadable = malformed.every(({ key }) => key !== undefined);
     const removed = isReadable ? this.#removeUnlisted(listed, namespace, resourceVersion) : 0;
@@ -175,25 +175,22 @@ export class ResourceFeed<T = unknown, I = undefined> {
 
   #applyOne(delta: InformerDelta<T>): void {
     if (typeof delta !== 'object' || delta === null) throw new TypeError(`Cannot apply a delta: it is ${shown(delta)}`);
-    const { loop, tables } = this.#deps;
+    const { loop } = this.#deps;
+    const metadata = checkDelta(delta);
     const entry = this.#table.entries.get(delta.key);
-    const { uid, name, namespace } = checkDelta(delta, entry?.key);
     // Handlers of events see it before it is applied, and must not change what others will see.
     if (loop.hasEventHandlers) loop.tellEvent(Object.freeze({ ...this.groupKind, delta: freezeJson(delta) }));
     if (delta.type === 'deleted') {
       // Nobody knows of it, so nobody is told (RC10).
       if (entry === undefined) return;
       const { object: final, reason } = delta;
-      loop.end(entry, uid, { final: final === undefined ? undefined : freezeJson(final), reason });
+      loop.end(entry, metadata.uid, { final: final === undefined ? undefined : freezeJson(final), reason });
       return;
     }
-    const known = entry ?? tables.entry(this.#table, delta.key, { namespace: namespace ?? '', name });
-    loop.put(known, uid, delta.object);
+    loop.put(entry ?? this.#entry(delta.key, metadata), metadata.uid, delta.object);
   }
 
-  /** Of an item of a list: `key` is that of its own metadata. */
-  #entry(key: string, object: T): Entry<T, I> {
-    const { name, namespace } = metadataOf(object);
+  #entry(key: string, { name, namespace }: Metadata): Entry<T, I> {
     return this.#deps.tables.entry(this.#table, key, { namespace: namespace ?? '', name });
   }
 

@@ -313,8 +313,8 @@ export const RESOURCE_CACHE_FAULTS: readonly Fault[] = (
     {
       id: 'resources-delta-of-another-key',
       file: 'src/resource-cache/check-delta.ts',
-      find: 'if (known !== undefined && known.name === name && known.namespace === namespace) return metadata as Metadata;',
-      replace: 'if (known !== undefined) return metadata as Metadata;',
+      find: 'return key.startsWith(namespace) && key.endsWith(name);',
+      replace: 'return key.startsWith(namespace);',
       why: 'RC10: an object under the key of another one',
       tests: [UNIT],
     },
