@@ -27,4 +27,13 @@ describe('a watch stream through the test API server to a resource cache, as pro
     expect(about[1]).toMatch(/^the index is wrong about/);
     expect(about[2]).toMatch(/the state is wrong about/);
   });
+
+  it('has failed, and is over at once, with a reader that has died', async () => {
+    const [reader] = await findReaders(['node fetch']);
+    if (reader === undefined) throw new Error('there is no reader');
+    const stream = readStream({ count: 240, random: createRandom(7), isGenerated: true });
+    const dead = { ...reader, args: ['--eval', 'process.exit(3)'] };
+    const { wrong } = await prove({ reader: dead, stream, random: createRandom(7), rounds: 16 });
+    expect(wrong).toEqual([expect.stringContaining('The reader ended with 3')]);
+  });
 });

@@ -32,10 +32,25 @@ const END = 'end-of-stream';
 const EVENTS_A_TURN = 4;
 
 /**
+ * A proof that cannot be finished, as of a reader that has died, has failed.
+ *
  * @param {ProofOptions} options
  * @returns {Promise<Proof>}
  */
-export async function prove({ reader, stream, random, rounds, broken, open = openTestServer }) {
+export async function prove(options) {
+  try {
+    return await attempt(options);
+  } catch (error) {
+    const wrong = [error instanceof Error ? (error.stack ?? error.message) : String(error)];
+    return { reader: options.reader.name, wrong, summary: 'not finished', notes: [] };
+  }
+}
+
+/**
+ * @param {ProofOptions} options
+ * @returns {Promise<Proof>}
+ */
+async function attempt({ reader, stream, random, rounds, broken, open = openTestServer }) {
   const began = performance.now();
   const names = new Names();
   const subject = await open(kindsOf(stream.events), random, namespacesOf(stream.events));
