@@ -70,3 +70,18 @@ it('4,194,304 events fit into one revision, and one more is refused', () => {
   expect(() => tables.delete(key, 2)).toThrow('revision 2 would have more than 4194304 events');
   tables.delete(key, 3);
 });
+
+it.each(['plimsoll_event', 'plimsoll_lease', 'plimsoll_key'])(
+  'a file without its table %s is damaged, which trying again does not change',
+  async (table) => {
+    const file = join(folder, `${table}.db`);
+    const before = await openSqliteBackend({ file });
+    await commit(before, put('a', 'x'));
+    await close(before);
+    runSql(file, `DROP TABLE ${table}`);
+    const error = await errorOf(openSqliteBackend({ file }).then((backend) => keysOf(backend)));
+    expect(error).toBeInstanceOf(BackendError);
+    expect(error).toMatchObject({ permanent: true });
+    expect(String(error)).toContain(`is damaged (no such table: ${table})`);
+  },
+);

@@ -90,3 +90,14 @@ it.each(['memory', 'sqlite'])('what was refused has left nothing, %s, and what i
   await backend.txn(txn({ then: [{ type: 'put', key, value }] }));
   expect((await backend.range({ ranges: [all], revision: -1, limit: -1 })).count).toBe(1);
 });
+
+it.each([
+  { username: 5, password: 'x' },
+  { username: 'x', password: 5 },
+])('etcd takes no user of another type: %j', async (user) => {
+  const error = await errorOf(() =>
+    openEtcdBackend({ endpoints: ['http://127.0.0.1:1'], fetch: answered, ...(user as object) }),
+  );
+  expect(error).toBeInstanceOf(TypeError);
+  expect(String(error)).toMatch(/(username|password) is no string/);
+});
