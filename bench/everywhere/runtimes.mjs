@@ -3,7 +3,6 @@
 // outside by the slope of longer and longer calls (slope.mjs) in workerd and in the edge machine.
 import { execFile, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import * as esbuild from 'esbuild';
 import { findOrInstallChromium } from '../../tools/chromium.mjs';
 import { openPage } from '../../tools/chromium-page.mjs';
 import { EDGE_BUNDLE, openEdgeMachine } from '../../tools/edge.mjs';
+import { freePort } from '../../tools/free-port.mjs';
 import { findPrograms } from '../../tools/runtimes.mjs';
 import { WORKERD_BUNDLE, workerdConfig } from '../../tools/workerd.mjs';
 import { CASES } from './cases.mjs';
@@ -175,18 +175,6 @@ async function slopes(call) {
   for (const [index, { name }] of CASES.entries())
     results.push(await measureSlope(name, (count) => call(index, count)));
   return results;
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** @param {number} port */

@@ -73,7 +73,7 @@ export class ReplicaEngine<V, K extends Key> implements StoreEngine {
   constructor(mvcc: Mvcc<V, K>, options: ReplicaEngineOptions<K>) {
     const { backend, clock, random, limits, logger, retention = {} } = options;
     const guarded = new GuardedLogger(logger);
-    const backoff = resolveBackoff(options.backoff, { baseMs: 50, maxMs: 10_000 });
+    const backoff = resolveBackoff(options.backoff, { baseMs: 50, maxMs: 10_000 }, 'open a store');
     this.#mvcc = mvcc;
     this.limits = limits;
     this.#prefixes = new ReplicatedPrefixes(mvcc.keys, options.prefixes ?? [mvcc.keys.key('')]);

@@ -56,7 +56,8 @@ export class Activities {
     checkAttempts(action, options);
     const { defaultBackoff } = this.#deps;
     const { id, retries = Number.POSITIVE_INFINITY, timeoutMs } = options;
-    const backoff = options.backoff === undefined ? defaultBackoff : resolveBackoff(options.backoff, defaultBackoff);
+    const backoff =
+      options.backoff === undefined ? defaultBackoff : resolveBackoff(options.backoff, defaultBackoff, action);
     this.#activities[kind].push({ id, retries, timeoutMs, backoff, fn });
   }
 

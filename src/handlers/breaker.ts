@@ -123,6 +123,9 @@ const BACKOFF: Backoff = { baseMs: 10_000, factor: 2, maxMs: 300_000, jitter: 0.
 /** Those of a controller. Throws as `resolveBackoff` does. */
 export function breakersBy(options: BreakerOptions | undefined, clock: Clock, random: Random): Breakers | undefined {
   if (options === undefined) return undefined;
-  const rule = { failuresMax: options.failuresMax, backoff: resolveBackoff(options.backoff, BACKOFF) };
+  const rule = {
+    failuresMax: options.failuresMax,
+    backoff: resolveBackoff(options.backoff, BACKOFF, 'create a controller'),
+  };
   return { rule, clock, random, open: new Set(), trips: 0 };
 }

@@ -83,7 +83,7 @@ export class ObjectController<T> {
     const source = concealedSource(options.source, options.progress);
     const process = `${random().toString(36).slice(2)}${random().toString(36).slice(2)}`;
     const canHold = source.hasFinalizers === true && source.patch !== undefined;
-    const defaultBackoff = resolveBackoff(options.backoff);
+    const defaultBackoff = resolveBackoff(options.backoff, {}, 'create a controller');
     this.#registry = new Registry(defaultBackoff, canHold, essenceIdOf(options.essence));
     // A source yields nothing but what its type says, so this is where `T` becomes `unknown`.
     const view = options.view as ((object: unknown) => unknown) | undefined;

@@ -175,7 +175,7 @@ export class Registry {
       ...filters,
       retries: options.retries ?? Number.POSITIVE_INFINITY,
       timeoutMs: options.timeoutMs,
-      backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff),
+      backoff: options.backoff === undefined ? this.#backoff : resolveBackoff(options.backoff, this.#backoff, action),
       concurrency: options.concurrency ?? Number.POSITIVE_INFINITY,
       fn: fn as HandlerFunction,
       version: options.version,

@@ -76,7 +76,7 @@ function spawnOf(action: string, options: TimerOptions<never>, backoff: Backoff)
     initialDelayMs,
     idleMs,
     retries: options.retries ?? Number.POSITIVE_INFINITY,
-    backoff: options.backoff === undefined ? backoff : resolveBackoff(options.backoff, backoff),
+    backoff: options.backoff === undefined ? backoff : resolveBackoff(options.backoff, backoff, action),
   };
 }
 

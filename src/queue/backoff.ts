@@ -15,21 +15,20 @@ export interface BackoffOptions {
 
 export type Backoff = Required<BackoffOptions>;
 
-const USE = 'use backoff';
 const DEFAULTS: Backoff = { baseMs: 500, factor: 2, maxMs: 60_000, jitter: 0.2 };
 
 /**
- * Fills in the defaults and checks. With an `action`, errors say that it could not be done and name the option `backoff`. Throws `RangeError` for a base or maximum below 1 ms or above it, a factor below 1,
- * or a jitter outside [0, 1], and `TypeError` for what is no backoff at all.
+ * Fills in the defaults and checks the option `backoff` of a caller whose `action` could not be done, as errors say. Throws
+ * `RangeError` for a base below 1 ms, a maximum below the base or none, a factor below 1, or a jitter outside [0, 1], and
+ * `TypeError` for what is no backoff at all.
  */
 export function resolveBackoff(
   options: BackoffOptions = {},
   defaults: BackoffOptions = {},
-  action: string | undefined = undefined,
+  action = 'use a backoff',
 ): Backoff {
   checkTypes(options, action);
-  const wrong = (name: keyof Backoff, wanted: string) =>
-    wrongNumber(action ?? USE, action === undefined ? name : `backoff.${name}`, backoff[name], wanted);
+  const wrong = (name: keyof Backoff, wanted: string) => wrongNumber(action, `backoff.${name}`, backoff[name], wanted);
   const of = (name: keyof Backoff): number => options[name] ?? defaults[name] ?? DEFAULTS[name];
   const backoff: Backoff = { baseMs: of('baseMs'), factor: of('factor'), maxMs: of('maxMs'), jitter: of('jitter') };
   if (!(backoff.baseMs >= 1)) throw wrong('baseMs', 'at least 1');
@@ -43,15 +42,13 @@ export function resolveBackoff(
   return backoff;
 }
 
-function checkTypes(options: BackoffOptions, action: string | undefined): void {
-  const at = action === undefined ? '' : 'backoff.';
-  const refused = (why: string) => new TypeError(`Cannot ${action ?? USE}: ${why}`);
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw refused(`${action === undefined ? 'it' : 'backoff'} is not an object`);
+function checkTypes(options: BackoffOptions, action: string): void {
+  const refused = (why: string) => new TypeError(`Cannot ${action}: backoff${why}`);
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) throw refused(' is not an object');
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(DEFAULTS, name)) throw refused(at === '' ? `unknown option ${name}` : `${at}${name} is unknown`);
+    if (!Object.hasOwn(DEFAULTS, name)) throw refused(`.${name} is unknown`);
     if (value !== undefined && typeof value !== 'number') {
-      throw refused(`${at}${name} is of type ${typeof value}, not a number`);
+      throw refused(`.${name} is of type ${typeof value}, not a number`);
     }
   }
 }

@@ -98,7 +98,7 @@ export class KeyedQueue {
     }
     this.#run = options.run;
     this.#concurrency = concurrency;
-    this.#backoff = resolveBackoff(options.backoff);
+    this.#backoff = resolveBackoff(options.backoff, {}, 'open a queue');
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
     this.#pacer = options.pacer ?? new Pacer(this.#clock);

@@ -133,7 +133,7 @@ export function createResourceCache<T = unknown, I = undefined>(
       discover,
       clock,
       random,
-      backoff: resolveBackoff(backoff, BACKOFF),
+      backoff: resolveBackoff(backoff, BACKOFF, ACTION),
       timeoutMs: discoveryTimeoutMs,
       everyMs: discoveryMs,
       delayMs: discoveryDelayMs,
@@ -144,7 +144,7 @@ export function createResourceCache<T = unknown, I = undefined>(
       clock,
       random,
       compare: informer.compare ?? resolved.compare,
-      backoff: resolveBackoff(informer.backoff, BACKOFF),
+      backoff: resolveBackoff(informer.backoff, BACKOFF, ACTION),
       // A list that is streamed is a watch, which no number of lists could limit.
       streamingList: 'never',
       ...(logger === undefined ? {} : { logger }),

@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../tools/free-port.mjs';
 import { onExit } from './cleanup.ts';
 import { Gateway } from './gateway.ts';
 
@@ -45,7 +45,7 @@ export async function startEtcd(command: string): Promise<EtcdServer> {
   let failure: unknown;
   for (let attempt = 0; attempt < START_TRIES; attempt++) {
     const name = `plimsoll-${randomBytes(8).toString('hex')}`;
-    const started = new Running(command, name, await freePort(), await freePort(), hasNoFsync);
+    const started = new Running(command, name, await unreservedPort(), await unreservedPort(), hasNoFsync);
     try {
       await started.ready();
       const { gateway, address, folder, pid } = started;
@@ -188,16 +188,9 @@ function ask(command: string, flag: string): string {
   return execFileSync(command, [flag], { encoding: 'utf8', env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-async function freePort(): Promise<number> {
+async function unreservedPort(): Promise<number> {
   for (;;) {
-    const port = await new Promise<number>((resolve, reject) => {
-      const server = createServer();
-      server.on('error', reject);
-      server.listen(0, '127.0.0.1', () => {
-        const address = server.address();
-        server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-      });
-    });
+    const port = await freePort();
     if (!RESERVED_PORTS.has(port)) return port;
   }
 }

@@ -3,9 +3,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../../tools/free-port.mjs';
 
 const START_MS_MAX = 20_000;
 
@@ -138,16 +138,4 @@ async function statusOf({ client }) {
   const request = { method: 'POST', body: '{}', signal: AbortSignal.timeout(500) };
   const response = await fetch(`${client}/v3/maintenance/status`, request);
   return /** @type {Promise<{ leader?: string, header?: { member_id?: string } }>} */ (response.json());
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

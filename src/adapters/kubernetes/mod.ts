@@ -51,6 +51,7 @@ export {
 } from '../../resource-cache/api-resource.ts';
 export { createResourceCache, type ResourceCacheOptions } from '../../resource-cache/create-resource-cache.ts';
 export { createResourceStore } from '../../resource-cache/create-resource-store.ts';
+export type { DiscoveryStatus } from '../../resource-cache/discovery-loop.ts';
 export type { ResourceEvent, ResourceEventHandler } from '../../resource-cache/event-subscription.ts';
 export type { HierarchyPlace, HierarchyResult, OwnerCycle, VisitResource } from '../../resource-cache/hierarchy.ts';
 export {
@@ -60,12 +61,11 @@ export {
   type NamedParent,
 } from '../../resource-cache/inferred-parents.ts';
 export type { KindStatus } from '../../resource-cache/kind-sync.ts';
-export type { DiscoveryStatus } from '../../resource-cache/discovery-loop.ts';
+export type { ReadPath } from '../../resource-cache/limit-reads.ts';
 export type { NamespaceView } from '../../resource-cache/namespace-view.ts';
 export type { ResourceCache, ResourceCacheStatus } from '../../resource-cache/resource-cache.ts';
 export type { OwnerReference, Populate, Populated, Resource } from '../../resource-cache/resource.ts';
 export type { ReplaceOptions, ReplaceResult, ResourceFeed } from '../../resource-cache/resource-feed.ts';
-export type { ReadPath } from '../../resource-cache/limit-reads.ts';
 export { type GroupKind, type ResourceKey, resourceKeyText } from '../../resource-cache/resource-key.ts';
 export type {
   ManagedObjects,

@@ -66,13 +66,17 @@ describe('createController refuses', () => {
       { view: nothing, essence: { digest: nothing, canonicalize: nothing } },
       'essence and view exclude each other',
     ],
-    ['a backoff with an unknown name', { backoff: { base: 1 } }, 'unknown option base'],
+    ['a backoff with an unknown name', { backoff: { base: 1 } }, 'Cannot create a controller: backoff.base is unknown'],
     ['a backoff that is text', { backoff: { baseMs: '500' } }, 'baseMs is of type string'],
     ['a priority that is a number', { priority: 3 }, 'priority is of type number'],
     ['a rate that is a number', { rateLimit: 5 }, 'rateLimit: the options are number'],
     ['a rate with an unknown name', { rateLimit: { perSecond: 5, per: 1 } }, 'unknown option per'],
     ['a breaker with an unknown name', { breaker: { failuresMax: 5, openMs: 1 } }, 'unknown option openMs'],
-    ['a breaker with an unknown backoff', { breaker: { failuresMax: 5, backoff: { base: 1 } } }, 'unknown option base'],
+    [
+      'a breaker with an unknown backoff',
+      { breaker: { failuresMax: 5, backoff: { base: 1 } } },
+      'Cannot create a controller: backoff.base is unknown',
+    ],
   ])('%s', (_name, options, message) => {
     expect(() => controllerWith(options)).toThrow(TypeError);
     expect(() => controllerWith(options)).toThrow(message);
