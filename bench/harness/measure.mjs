@@ -43,7 +43,7 @@ import { rotate } from './statistics.mjs';
  * @property {(contestant: Contestant) => number} rate Operations per second of `operation`, measured once.
  * @property {() => number} now Milliseconds.
  * @property {() => number} [cpuNow] Milliseconds of the processors.
- * @property {() => void} collectGarbage
+ * @property {() => void | Promise<void>} collectGarbage Before each turn, that of the turn before.
  *
  * @typedef {{ name: string, lacks?: string, rates: number[] }} Measured
  * @typedef {{ name: string, n: number, bytes?: number, per?: 'cpu second', subject: Measured, peers: Measured[] }} MeasuredCase
@@ -121,7 +121,7 @@ async function measure(benchCase, tools) {
  */
 async function takeTurn(contestant, round, { rate, now, collectGarbage }) {
   await contestant.prepare?.(round);
-  collectGarbage();
+  await collectGarbage();
   if (contestant.sweep === undefined) return rate(contestant);
   const start = now();
   const pending = contestant.sweep();

@@ -1,7 +1,7 @@
 // @ts-check
 // One process of a run: opens a suite, measures its cases, returns what it measured. `bench/child.mjs` is its command.
 import { measureCase } from './measure.mjs';
-import { createBenchmarkTimer, garbageCollector } from './timers.mjs';
+import { createBenchmarkTimer, restingCollector } from './timers.mjs';
 
 /**
  * @typedef {import('./measure.mjs').Case} Case
@@ -52,7 +52,7 @@ export async function runProcess(suite, job, log) {
     rate: createBenchmarkTimer(job.slotMs),
     now: () => performance.now(),
     cpuNow: cpuMs,
-    collectGarbage: garbageCollector(),
+    collectGarbage: restingCollector(),
   };
   const { facts, openCase } = await suite.open({
     loadPackage: (entry = 'mod') => import(new URL(`${entry}.js`, job.package).href),

@@ -47,7 +47,9 @@ function workshop(): {
       rounds,
       rate: () => 0,
       now: () => time,
-      collectGarbage: () => {
+      // What goes on beside it for a while has to have ended as well.
+      collectGarbage: async () => {
+        await Promise.resolve();
         log.push('collect');
         time += 500;
       },
