@@ -17,6 +17,7 @@ import { systemClock } from './system/system-clock.ts';
 import { systemRandom } from './system/system-random.ts';
 import type { Backend } from './types/backend.ts';
 import { checkInteger } from './types/check-integer.ts';
+import { CLOCK_METHODS, checkMethods } from './types/check-methods.ts';
 import { checkSignal } from './types/check-signal.ts';
 import type { Clock } from './types/clock.ts';
 import type { Codec } from './types/codec.ts';
@@ -240,7 +241,7 @@ const REPLICA_ONLY = ['prefixes', 'waitReady', 'backoff', 'maxStaleMs', 'consist
 /** What the seams must have for a store to work; a part that lacks one fails here, not at its first use. */
 const SEAMS = {
   backend: ['range', 'status', 'watch', 'txn', 'compact'],
-  clock: ['now', 'wallTime', 'after'],
+  clock: CLOCK_METHODS,
   codec: ['encode', 'decode'],
   logger: ['debug', 'info', 'warn', 'error'],
 } as const;
@@ -333,20 +334,12 @@ function checkTypes<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
 function checkSeams<V, K extends Key>(options: OpenStoreOptions<V, K>): void {
   for (const [name, members] of Object.entries(SEAMS)) {
     const seam: unknown = options[name as keyof typeof SEAMS];
-    if (seam !== undefined) checkSeam(name, seam, members);
+    if (seam !== undefined) checkMethods(name, seam, ACTION, members);
   }
   if (options.backend === undefined) return;
   const { capabilities, leases } = options.backend;
   if (typeof capabilities !== 'object' || capabilities === null) {
     throw new TypeError('Cannot open a store: backend has no capabilities');
   }
-  if (capabilities.leases === true) checkSeam('backend.leases', leases, LEASE_SEAM);
-}
-
-function checkSeam(name: string, seam: unknown, members: readonly string[]): void {
-  if (typeof seam !== 'object' || seam === null) throw new TypeError(`Cannot open a store: ${name} is not an object`);
-  for (const member of members) {
-    if (typeof (seam as Record<string, unknown>)[member] === 'function') continue;
-    throw new TypeError(`Cannot open a store: ${name} has no function ${member}`);
-  }
+  if (capabilities.leases === true) checkMethods('backend.leases', leases, ACTION, LEASE_SEAM);
 }

@@ -1,5 +1,6 @@
 import type { BackendOperation, BackendRangeRequest, BackendTxnRequest, ByteRange } from '../types/backend.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkSignal } from '../types/check-signal.ts';
 import { shown } from '../types/shown.ts';
 
 /**
@@ -9,7 +10,8 @@ import { shown } from '../types/shown.ts';
 
 /** Throws TypeError for a range without bytes, RangeError for a fraction. Numbers of 0 and below are none, as in etcd. */
 export function checkRangeRequest(request: BackendRangeRequest, action: string): void {
-  const { ranges, revision, minModRevision, limit } = request;
+  const { ranges, revision, minModRevision, limit, signal } = request;
+  checkSignal(signal, action);
   if (!Array.isArray(ranges)) throw new TypeError(`Cannot ${action}: the ranges are ${shown(ranges)}, not an array`);
   for (const range of ranges) checkRange(range, action);
   for (const [name, value] of Object.entries({ revision, minModRevision, limit })) {
@@ -18,10 +20,9 @@ export function checkRangeRequest(request: BackendRangeRequest, action: string):
 }
 
 /** Throws TypeError for a value that is no bytes, and for a compare of a key and a range. */
-export function checkTxnRequest(
-  { compare, then, else: otherwise }: Omit<BackendTxnRequest, 'signal'>,
-  action: string,
-): void {
+export function checkTxnRequest(request: BackendTxnRequest, action: string): void {
+  const { compare, then, else: otherwise, signal } = request;
+  checkSignal(signal, action);
   for (const [name, part] of Object.entries({ compare, then, else: otherwise })) {
     if (!Array.isArray(part)) throw new TypeError(`Cannot ${action}: ${name} is ${shown(part)}, not an array`);
   }

@@ -69,8 +69,8 @@ class MemoryBackend implements Backend {
   }
 
   async range(request: BackendRangeRequest): Promise<BackendRangeResponse> {
-    request.signal?.throwIfAborted();
     checkRangeRequest(request, 'read from a memory backend');
+    request.signal?.throwIfAborted();
     const store = this.#store;
     // 0 is the newest, as in a transaction.
     const { revision: asked = 0 } = request;

@@ -1,7 +1,8 @@
+import { checkMethods } from '../types/check-methods.ts';
 import { shown } from '../types/shown.ts';
 import type { ObjectSource } from '../types/source.ts';
 import { AnnotationPlace, DEFAULT_PREFIX } from './annotation-place.ts';
-import { checkFunction, checkMethods, checkNames } from './checks.ts';
+import { checkFunction, checkNames } from './checks.ts';
 import { createObjectProgress } from './object-progress.ts';
 import type { ProgressStore } from './progress.ts';
 
@@ -69,10 +70,10 @@ export function checkObjectRecords<T>(
   options: ObjectRecordOptions<T>,
   names: readonly string[],
 ): void {
-  checkMethods(action, 'the source', source, ['get', 'patch', 'compare']);
+  checkMethods('the source', source, action, ['get', 'patch', 'compare']);
   checkNames(action, options, ['overflow', 'keepsViews', ...names]);
   const { overflow, keepsViews } = options;
-  if (overflow !== undefined) checkMethods(action, 'overflow', overflow, ['get', 'compareAndSet', 'delete', 'list']);
+  if (overflow !== undefined) checkMethods('overflow', overflow, action, ['get', 'compareAndSet', 'delete', 'list']);
   checkFunction(action, 'keepsViews', keepsViews);
 }
 

@@ -1,4 +1,5 @@
 import { isCount } from '../queue/keyed-queue.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import { checkSignal } from '../types/check-signal.ts';
 import { checkWellFormed } from '../types/check-well-formed.ts';
 import { shown } from '../types/shown.ts';
@@ -28,16 +29,6 @@ export function checkNames(action: string, options: unknown, names: readonly str
 export function checkFunction(action: string, name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') {
     throw new TypeError(`Cannot ${action}: ${name} is of type ${typeof value}, not a function`);
-  }
-}
-
-/** Refuses what is not an object with these methods. */
-export function checkMethods(action: string, name: string, value: unknown, methods: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) throw new TypeError(`Cannot ${action}: ${name} is not an object`);
-  for (const method of methods) {
-    if (typeof Reflect.get(value, method) !== 'function') {
-      throw new TypeError(`Cannot ${action}: ${name} has no method ${method}`);
-    }
   }
 }
 
@@ -124,7 +115,7 @@ export function checkController<T>(options: ControllerOptions<T>): void {
   const { essence, view, policy, drainMs, cleanupMs } = options;
   for (const [name, methods] of Object.entries(SEAMS)) {
     const seam: unknown = Reflect.get(options, name);
-    if (seam !== undefined || name === 'source') checkMethods(action, name, seam, methods);
+    if (seam !== undefined || name === 'source') checkMethods(name, seam, action, methods);
   }
   checkFunction(action, 'view', view);
   checkFunction(action, 'random', options.random);

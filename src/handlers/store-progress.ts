@@ -1,9 +1,10 @@
 import { jsonCodec } from '../store/codecs.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import { LimitExceededError, ValueError } from '../types/errors.ts';
 import type { ObjectSource } from '../types/source.ts';
 import type { Store } from '../types/store.ts';
 import type { Operation, OperationResult, TxnResult } from '../types/txn.ts';
-import { checkMethods, checkNames } from './checks.ts';
+import { checkNames } from './checks.ts';
 import { deepFreeze } from './freeze.ts';
 import type { ProgressStore } from './progress.ts';
 import type { ProgressDocument, ProgressHead } from './record.ts';
@@ -52,7 +53,7 @@ const PAGE = 100;
  */
 export function createStoreProgress<V>(store: Store<V, string>, options: StoreProgressOptions): ProgressStore {
   const action = 'create a store progress';
-  checkMethods(action, 'store', store, ['prefix', 'txn']);
+  checkMethods('store', store, action, ['prefix', 'txn']);
   checkNames(action, options, NAMES);
   const { prefix } = options;
   if (typeof prefix !== 'string' || prefix === '') {

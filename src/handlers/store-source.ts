@@ -1,3 +1,4 @@
+import { checkMethods } from '../types/check-methods.ts';
 import { ConflictError, KeyNotFoundError } from '../types/errors.ts';
 import type { WatchEvent } from '../types/event.ts';
 import type { KeyValue } from '../types/revision.ts';
@@ -12,7 +13,7 @@ import type {
   SourceWatchOptions,
 } from '../types/source.ts';
 import type { Store } from '../types/store.ts';
-import { checkMethods, checkNames } from './checks.ts';
+import { checkNames } from './checks.ts';
 import { equalData } from './diff.ts';
 import { applyPatches } from './patch.ts';
 
@@ -55,7 +56,7 @@ export interface StoreSourceOptions {
  */
 export function createStoreSource<V>(store: Store<V, string>, options: StoreSourceOptions): ObjectSource<V> {
   const action = 'create a store source';
-  checkMethods(action, 'store', store, ['ready', 'range', 'get', 'watch']);
+  checkMethods('store', store, action, ['ready', 'range', 'get', 'watch']);
   checkNames(action, options, NAMES);
   if (typeof options.prefix !== 'string') throw new TypeError(`Cannot ${action}: prefix is not a string`);
   return new StoreSource(store, options.prefix);

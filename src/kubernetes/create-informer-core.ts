@@ -1,6 +1,7 @@
 import { checkChoice, checkFlag, checkMembers } from '../store/checks.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import { isPromise } from '../types/is-promise.ts';
 import { InformerCore, type InformerCoreOptions } from './informer-core.ts';
 import { type CompareVersions, compareVersions, type VersionOrder } from './resource-version.ts';
@@ -38,9 +39,7 @@ export function createInformerCore<T = unknown>(options: InformerCoreOptions = {
   checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
   const { clock = systemClock, compare = compareVersions, tombstoneMs = 600_000, tombstonesMax = 10_000 } = options;
   const isSelective = checkFlag('isSelective', options.isSelective, ACTION);
-  if (typeof clock !== 'object' || clock === null || typeof clock.now !== 'function') {
-    throw new TypeError(`Cannot ${ACTION}: clock has no function now`);
-  }
+  checkMethods('clock', clock, ACTION, ['now']);
   if (typeof compare !== 'function') throw new TypeError(`Cannot ${ACTION}: compare is not a function`);
   checkInteger('tombstoneMs', tombstoneMs, ACTION, 1);
   checkInteger('tombstonesMax', tombstonesMax, ACTION, 0);

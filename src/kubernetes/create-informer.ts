@@ -5,6 +5,7 @@ import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import { checkLogger } from '../types/check-logger.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import { shown } from '../types/shown.ts';
 import { createInformerCore } from './create-informer-core.ts';
 import { ResourceInformer } from './informer.ts';
@@ -91,8 +92,8 @@ export function createInformer<T = unknown>(options: InformerOptions<T>): Inform
     onConnect,
     onListed,
   } = options;
-  checkMethods('transport', transport, ['list', 'watch']);
-  checkMethods('clock', clock, ['now', 'after']);
+  checkMethods('transport', transport, ACTION, ['list', 'watch']);
+  checkMethods('clock', clock, ACTION, ['now', 'after']);
   checkTexts('resource', resource, RESOURCE_NAMES);
   checkTexts('selectors', selectors, SELECTOR_NAMES);
   for (const name of ['version', 'resource'] as const) {
@@ -192,14 +193,6 @@ function noCounts(): InformerContext<never>['counts'] {
     bookmarks: 0,
     handlerErrors: 0,
   };
-}
-
-function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
-  for (const method of methods) {
-    if (typeof value !== 'object' || value === null || typeof Reflect.get(value, method) !== 'function') {
-      throw new TypeError(`Cannot ${ACTION}: ${name} has no function ${method}`);
-    }
-  }
 }
 
 /** What a server takes for one: anything else could only ever be a 404, tried again for ever. */

@@ -72,7 +72,7 @@ interface End<T> {
  * ```
  *
  * Promised: the deltas of a key follow each other (an `old` is always the `object` before it); no state is older than one before it,
- * as far as versions can be compared; an event that is delivered again makes no delta; a list that is not complete takes
+ * as far as versions can be compared, and once the object has gone for as long as it has a tombstone; an event that is delivered again makes no delta; a list that is not complete takes
  * nothing away; equal versions of one uid make no delta, however often they are listed. Not promised: every state in between;
  * anything where versions go back, as after a cluster was restored from a backup: that takes a new core.
  *

@@ -1,5 +1,7 @@
+import { checkLogger } from '../types/check-logger.ts';
+import { CLOCK_METHODS, checkMethods } from '../types/check-methods.ts';
 import type { ClassicWriterLeaseOptions } from '../types/writer-lease.ts';
-import { checkMethods, checkNames, checkOptional } from './writer-checks.ts';
+import { checkNames, checkOptional } from './writer-checks.ts';
 
 const ACTION = 'create a writer lease';
 
@@ -28,8 +30,8 @@ export function resolveClassicOptions(options: ClassicWriterLeaseOptions): Numbe
   checkNames(`${ACTION} of strategy 'classic'`, options, NAMES);
   const { clock, random, logger } = options;
   checkOptional(ACTION, 'random', random, 'function');
-  if (clock !== undefined) checkMethods(ACTION, 'clock', clock, ['now', 'wallTime', 'after']);
-  if (logger !== undefined) checkMethods(ACTION, 'logger', logger, ['debug', 'info', 'warn', 'error']);
+  if (clock !== undefined) checkMethods('clock', clock, ACTION, CLOCK_METHODS);
+  checkLogger(logger, ACTION);
   const numberOf = (name: keyof Numbers, min: number, max: number): number => {
     const value = options[name] ?? DEFAULTS[name];
     if (typeof value !== 'number')

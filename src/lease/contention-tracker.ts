@@ -1,6 +1,8 @@
 import { GuardedLogger } from '../system/guarded-logger.ts';
 import { plainEqual } from '../system/plain-equal.ts';
 import { systemClock } from '../system/system-clock.ts';
+import { checkLogger } from '../types/check-logger.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import type { Clock } from '../types/clock.ts';
 import type {
   ContentionTracker,
@@ -14,7 +16,7 @@ import { ContentionBudget } from './contention-budget.ts';
 import { ContentionEntries } from './contention-entries.ts';
 import type { ContentionEntry } from './contention-entry.ts';
 import { guardedEqual } from './contention-equal.ts';
-import { checkCount, checkMethods, checkNames, checkNumber, checkOptional, tell } from './writer-checks.ts';
+import { checkCount, checkNames, checkNumber, checkOptional, tell } from './writer-checks.ts';
 import { checkSeen } from './writer-view.ts';
 
 const ACTION = 'create a contention tracker';
@@ -74,8 +76,8 @@ export function createContentionTracker<V = unknown>(options: ContentionTrackerO
   checkCount(ACTION, 'keysMax', keysMax);
   checkOptional(ACTION, 'equal', options.equal, 'function');
   checkOptional(ACTION, 'onWarning', options.onWarning, 'function');
-  if (clock !== undefined) checkMethods(ACTION, 'clock', clock, ['now']);
-  if (logger !== undefined) checkMethods(ACTION, 'logger', logger, ['debug', 'info', 'warn', 'error']);
+  if (clock !== undefined) checkMethods('clock', clock, ACTION, ['now']);
+  checkLogger(logger, ACTION);
   return new Tracker({ ...options, intervalMs, budget, keysMax });
 }
 

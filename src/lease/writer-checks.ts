@@ -60,16 +60,6 @@ export function checkWork(action: string, work: unknown): void {
   throw new TypeError(`Cannot ${action}: work is of type ${typeof work}, allowed is a function`);
 }
 
-/** Refuses what is not an object with these methods. */
-export function checkMethods(action: string, name: string, value: unknown, methods: readonly string[]): void {
-  if (typeof value !== 'object' || value === null) throw new TypeError(`Cannot ${action}: ${name} is not an object`);
-  for (const method of methods) {
-    if (typeof Reflect.get(value, method) !== 'function') {
-      throw new TypeError(`Cannot ${action}: ${name} has no method ${method}`);
-    }
-  }
-}
-
 /** Calls what the user gave to be told of something. Typed as void, which an async function satisfies too. */
 export function tell(call: () => unknown, onError: (error: unknown) => void): void {
   try {

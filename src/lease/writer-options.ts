@@ -2,12 +2,14 @@ import { GuardedLogger } from '../system/guarded-logger.ts';
 import { plainEqual } from '../system/plain-equal.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
+import { checkLogger } from '../types/check-logger.ts';
+import { CLOCK_METHODS, checkMethods } from '../types/check-methods.ts';
 import type { Clock } from '../types/clock.ts';
 import type { Random } from '../types/random.ts';
 import { shown } from '../types/shown.ts';
 import type { WriterLeaseOptions } from '../types/writer-lease.ts';
 import { guardedEqual } from './contention-equal.ts';
-import { checkCount, checkMethods, checkNames, checkNumber, checkOptional } from './writer-checks.ts';
+import { checkCount, checkNames, checkNumber, checkOptional } from './writer-checks.ts';
 
 export const WRITER_ACTION = 'create a writer lease';
 
@@ -108,9 +110,9 @@ function checkSeams(options: WriterLeaseOptions): void {
     );
   }
   if (tracker !== undefined)
-    checkMethods(WRITER_ACTION, 'tracker', tracker, ['observe', 'wrote', 'wants', 'refusedMs']);
-  if (clock !== undefined) checkMethods(WRITER_ACTION, 'clock', clock, ['now', 'wallTime', 'after']);
-  if (logger !== undefined) checkMethods(WRITER_ACTION, 'logger', logger, ['debug', 'info', 'warn', 'error']);
+    checkMethods('tracker', tracker, WRITER_ACTION, ['observe', 'wrote', 'wants', 'refusedMs']);
+  if (clock !== undefined) checkMethods('clock', clock, WRITER_ACTION, CLOCK_METHODS);
+  checkLogger(logger, WRITER_ACTION);
   if (tracker !== undefined && options.equal !== undefined) {
     throw new TypeError(`Cannot ${WRITER_ACTION}: tracker and equal exclude each other, the tracker has its own`);
   }

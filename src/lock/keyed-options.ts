@@ -3,6 +3,7 @@ import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import { checkLogger } from '../types/check-logger.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import type { Clock } from '../types/clock.ts';
 import type { AcquireOptions, KeyedLockOptions, LockMode, TryAcquireOptions } from '../types/lock.ts';
 import type { Logger } from '../types/logger.ts';
@@ -39,9 +40,7 @@ export function resolveLockOptions(options: KeyedLockOptions): ResolvedLockOptio
   const action = 'make a keyed lock';
   checkMembers(options, LOCK_NAMES, action, 'the options are not an object', 'option');
   const { clock = systemClock, waitersMax = 10_000, locksMax = 1_000_000, idleKeysMax = 1000 } = options;
-  if (typeof clock?.now !== 'function' || typeof clock.after !== 'function') {
-    throw new TypeError(`Cannot ${action}: the clock has no now() and after()`);
-  }
+  checkMethods('clock', clock, action, ['now', 'after']);
   checkLogger(options.logger, action);
   checkInteger('waitersMax', waitersMax, action, 0);
   checkInteger('locksMax', locksMax, action, 1);

@@ -1,6 +1,8 @@
 import { checkMembers } from '../store/checks.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { systemRandom } from '../system/system-random.ts';
+import { checkLogger } from '../types/check-logger.ts';
+import { CLOCK_METHODS, checkMethods } from '../types/check-methods.ts';
 import type { Clock } from '../types/clock.ts';
 import type { LeaseRecordClient } from '../types/lease-record.ts';
 import type { Logger } from '../types/logger.ts';
@@ -118,9 +120,9 @@ function given(options: LeaderElectorOptions): LeaderElectorOptions {
 
 function checkTypes(options: LeaderElectorOptions): void {
   const { record, identity, name, random, releaseOnCancel, onStartedLeading, onStoppedLeading, onNewLeader } = options;
-  checkSeam('record', record, ['get', 'create', 'update']);
-  if (options.clock !== undefined) checkSeam('clock', options.clock, ['now', 'wallTime', 'after']);
-  if (options.logger !== undefined) checkSeam('logger', options.logger, ['debug', 'info', 'warn', 'error']);
+  checkMethods('record', record, ACTION, ['get', 'create', 'update']);
+  if (options.clock !== undefined) checkMethods('clock', options.clock, ACTION, CLOCK_METHODS);
+  checkLogger(options.logger, ACTION);
   if (typeof identity !== 'string') throw new TypeError(`Cannot ${ACTION}: identity is of type ${typeof identity}`);
   if (identity === '') throw new RangeError(`Cannot ${ACTION}: identity is empty, which says that nobody leads`);
   if (name !== undefined && typeof name !== 'string') throw new TypeError(`Cannot ${ACTION}: name is not text`);
@@ -133,13 +135,5 @@ function checkTypes(options: LeaderElectorOptions): void {
     if (fn !== undefined && typeof fn !== 'function') {
       throw new TypeError(`Cannot ${ACTION}: ${called} is not a function`);
     }
-  }
-}
-
-function checkSeam(name: string, seam: unknown, members: readonly string[]): void {
-  if (typeof seam !== 'object' || seam === null) throw new TypeError(`Cannot ${ACTION}: ${name} is not an object`);
-  for (const member of members) {
-    if (typeof Reflect.get(seam, member) === 'function') continue;
-    throw new TypeError(`Cannot ${ACTION}: ${name} has no function ${member}`);
   }
 }

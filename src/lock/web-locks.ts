@@ -2,6 +2,7 @@ import { checkMembers, checkOptions, NO_OPTIONS } from '../store/checks.ts';
 import { LossSignal } from '../store/loss-signal.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import type { Clock } from '../types/clock.ts';
 import {
   InvalidKeyError,
@@ -46,7 +47,7 @@ export function createWebLock(options: WebLockOptions): WebLock {
   if (typeof namePrefix !== 'string') throw new TypeError(`Cannot ${action}: namePrefix is not a string`);
   // The platform keeps such names for itself, and would refuse each request.
   if (namePrefix.startsWith('-')) throw new TypeError(`Cannot ${action}: namePrefix begins with "-"`);
-  if (typeof clock?.after !== 'function') throw new TypeError(`Cannot ${action}: the clock has no after()`);
+  checkMethods('clock', clock, action, ['after']);
   return new WebLocks(locks, namePrefix, clock);
 }
 

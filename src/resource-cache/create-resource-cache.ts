@@ -6,6 +6,7 @@ import { checkMembers } from '../store/checks.ts';
 import { GuardedLogger } from '../system/guarded-logger.ts';
 import { systemRandom } from '../system/system-random.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import { requiredPredicate } from '../types/predicate.ts';
 import type { Random } from '../types/random.ts';
 import { shown } from '../types/shown.ts';
@@ -116,9 +117,7 @@ export function createResourceCache<T = unknown, I = undefined>(
     if (typeof value !== 'function')
       throw new TypeError(`Cannot ${ACTION}: ${name} is ${shown(value)}, not a function`);
   }
-  if (typeof transport?.list !== 'function' || typeof transport.watch !== 'function') {
-    throw new TypeError(`Cannot ${ACTION}: transport has no functions list and watch`);
-  }
+  checkMethods('transport', transport, ACTION, ['list', 'watch']);
   checkMembers(informer, INFORMER_NAMES, ACTION, 'informer is not an object', 'option of an informer');
   checkNamespaces(namespaces);
   checkInteger('listConcurrency', listConcurrency, ACTION, 1);

@@ -3,6 +3,7 @@ import { checkFlag, checkMembers } from '../store/checks.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
 import { checkLogger } from '../types/check-logger.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import { type InferParents, inferKubernetesParents } from './inferred-parents.ts';
 import { type ResolvedStoreOptions, ResourceStore, type ResourceStoreOptions } from './resource-store.ts';
 import type { IndexFunction } from './resource-tables.ts';
@@ -64,14 +65,7 @@ export function resolveStoreOptions<T, I>(
     retainedMax = 100_000,
     logger,
   } = options;
-  if (
-    typeof clock !== 'object' ||
-    clock === null ||
-    typeof clock.now !== 'function' ||
-    typeof clock.after !== 'function'
-  ) {
-    throw new TypeError(`Cannot ${action}: clock has no functions now and after`);
-  }
+  checkMethods('clock', clock, action, ['now', 'after']);
   checkLogger(logger, action);
   for (const [name, hook] of Object.entries({ populate, inferParents, compare })) {
     if (hook !== undefined && typeof hook !== 'function')

@@ -2,6 +2,7 @@ import { checkMembers, checkOptions } from '../store/checks.ts';
 import { jsonCodec } from '../store/codecs.ts';
 import { systemClock } from '../system/system-clock.ts';
 import { checkInteger } from '../types/check-integer.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import { ClosedError } from '../types/errors.ts';
 import type { Revision } from '../types/revision.ts';
 import { shown } from '../types/shown.ts';
@@ -83,9 +84,9 @@ export function createStorage<O extends KubernetesObject = KubernetesObject>(
   if (typeof prefix !== 'string' || !prefix.isWellFormed()) {
     throw new TypeError(`Cannot ${ACTION}: prefix is ${shown(prefix)}, not a text`);
   }
-  checkSeam('clock', clock, ['now', 'after']);
-  checkSeam('codec', codec, ['encode', 'decode']);
-  if (backend !== undefined) checkSeam('backend', backend, ['range']);
+  checkMethods('clock', clock, ACTION, ['now', 'after']);
+  checkMethods('codec', codec, ACTION, ['encode', 'decode']);
+  if (backend !== undefined) checkMethods('backend', backend, ACTION, ['range']);
   return new StoreStorage(store, {
     prefix,
     clock,
@@ -197,10 +198,4 @@ function number(name: string, value: unknown, without: number, min: number, max?
   if (value === undefined) return without;
   checkInteger(name, value, ACTION, min, max);
   return value;
-}
-
-function checkSeam(name: string, part: unknown, methods: readonly string[]): void {
-  const isObject = typeof part === 'object' && part !== null;
-  if (isObject && methods.every((method) => typeof Reflect.get(part, method) === 'function')) return;
-  throw new TypeError(`Cannot ${ACTION}: ${name} is none`);
 }

@@ -1,4 +1,5 @@
 import { compareBytes } from '../core/key-order.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import type { Codec } from '../types/codec.ts';
 import { ValueError } from '../types/errors.ts';
 import { isDetached } from '../types/is-detached.ts';
@@ -262,10 +263,7 @@ export class CodecValues<V> implements ValuePolicy<V> {
 
   /** Throws TypeError for what is no codec. */
   static of<V>(store: ValuePolicy<unknown>, codec: Codec<V>, action: string): CodecValues<V> {
-    for (const name of ['encode', 'decode'] as const) {
-      if (typeof codec?.[name] === 'function') continue;
-      throw new TypeError(`Cannot ${action}: codec has no function ${name}`);
-    }
+    checkMethods('codec', codec, action, ['encode', 'decode']);
     return new CodecValues(store, codec);
   }
 

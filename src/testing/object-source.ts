@@ -1,7 +1,7 @@
-import { checkMethods } from '../handlers/checks.ts';
 import { equalData } from '../handlers/diff.ts';
 import { deepFreeze } from '../handlers/freeze.ts';
 import { applyPatches } from '../handlers/patch.ts';
+import { checkMethods } from '../types/check-methods.ts';
 import type { Clock } from '../types/clock.ts';
 import { BackendError, CompactedError } from '../types/errors.ts';
 import type { Random } from '../types/random.ts';
@@ -100,7 +100,7 @@ export interface MemoryObjectSource<T = unknown> extends ObjectSource<T> {
 export function createObjectSource<T = unknown>(options: MemoryObjectSourceOptions): MemoryObjectSource<T> {
   const action = 'make an object source';
   checkKitOptions(options, ['clock', 'random', 'faults', 'historyMax'], action);
-  checkMethods(action, 'clock', options.clock, ['now', 'after']);
+  checkMethods('clock', options.clock, action, ['now', 'after']);
   if (typeof options.random !== 'function') {
     throw new TypeError(`Cannot ${action}: random is of type ${typeof options.random}, not a function`);
   }

@@ -1,3 +1,4 @@
+import { checkMethods } from './check-methods.ts';
 import type { Logger } from './logger.ts';
 
 const METHODS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (keyof Logger)[];
@@ -7,11 +8,5 @@ const METHODS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly (
  * one without a method would keep errors from everybody.
  */
 export function checkLogger(logger: unknown, action: string): asserts logger is Logger | undefined {
-  if (logger === undefined) return;
-  if (typeof logger !== 'object' || logger === null) throw new TypeError(`Cannot ${action}: logger is not an object`);
-  for (const method of METHODS) {
-    if (typeof Reflect.get(logger, method) !== 'function') {
-      throw new TypeError(`Cannot ${action}: logger has no method ${method}`);
-    }
-  }
+  if (logger !== undefined) checkMethods('logger', logger, action, METHODS);
 }

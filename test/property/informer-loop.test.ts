@@ -61,6 +61,9 @@ describe('an informer', () => {
         streamingList: program % 2 === 0 ? 'auto' : 'never',
         pageLimit: 2,
         deltasMax: 3,
+        // A server that answers from an old state tells of ended lives again, and a program goes on for longer than the 10 minutes for which they
+        // are remembered by default.
+        tombstoneMs: 86_400_000,
         onDeltas: async (deltas) => {
           if (isSlow) await new Promise<void>((resolve) => void clock.after(world.upTo(5000), resolve));
           consumer.take(deltas);

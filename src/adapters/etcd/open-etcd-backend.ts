@@ -9,6 +9,7 @@ import { checkMembers } from '../../store/checks.ts';
 import { systemClock } from '../../system/system-clock.ts';
 import type { Backend } from '../../types/backend.ts';
 import { checkInteger } from '../../types/check-integer.ts';
+import { CLOCK_METHODS, checkMethods } from '../../types/check-methods.ts';
 import { checkSignal } from '../../types/check-signal.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { SignalOptions } from '../../types/signal.ts';
@@ -91,6 +92,7 @@ export async function openEtcdBackend(options: EtcdBackendOptions): Promise<Back
   checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
   const { endpoints: given, username, password, timeoutMs = 5000, clock = systemClock, signal } = options;
   checkInteger('timeoutMs', timeoutMs, ACTION, 1, INT32_MAX);
+  checkMethods('clock', clock, ACTION, CLOCK_METHODS);
   checkSignal(signal, ACTION);
   for (const [name, value] of Object.entries({ username, password })) {
     if (value !== undefined && typeof value !== 'string') throw new TypeError(`Cannot ${ACTION}: ${name} is no string`);

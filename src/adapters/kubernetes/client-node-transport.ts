@@ -1,6 +1,7 @@
 import { createFetchTransport, type FetchTransportOptions } from '../../kubernetes/create-fetch-transport.ts';
 import type { KubernetesTransport } from '../../kubernetes/transport.ts';
 import { checkMembers } from '../../store/checks.ts';
+import { checkMethods } from '../../types/check-methods.ts';
 import { createNodeFetch } from './node-fetch.ts';
 
 /** What is used of the `KubeConfig` of `@kubernetes/client-node`, 1.4 and 2.x alike. Structural: the package is not imported. */
@@ -49,15 +50,7 @@ const NAMES: ReadonlySet<string> = new Set<keyof ClientNodeTransportOptions>([
 export function createClientNodeTransport(options: ClientNodeTransportOptions): KubernetesTransport {
   checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
   const { kubeConfig, ...limits } = options;
-  for (const method of ['getCurrentCluster', 'applyToHTTPSOptions']) {
-    if (
-      typeof kubeConfig !== 'object' ||
-      kubeConfig === null ||
-      typeof Reflect.get(kubeConfig, method) !== 'function'
-    ) {
-      throw new TypeError(`Cannot ${ACTION}: kubeConfig has no function ${method}`);
-    }
-  }
+  checkMethods('kubeConfig', kubeConfig, ACTION, ['getCurrentCluster', 'applyToHTTPSOptions']);
   const cluster = kubeConfig.getCurrentCluster();
   if (cluster === null) throw new TypeError(`Cannot ${ACTION}: the kubeConfig has no current cluster`);
   const fetch = createNodeFetch({ prepare: (request) => kubeConfig.applyToHTTPSOptions(request), again: true });

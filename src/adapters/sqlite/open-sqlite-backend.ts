@@ -5,6 +5,7 @@ import { systemClock } from '../../system/system-clock.ts';
 import { systemRandom } from '../../system/system-random.ts';
 import type { Backend } from '../../types/backend.ts';
 import { checkInteger } from '../../types/check-integer.ts';
+import { CLOCK_METHODS, checkMethods } from '../../types/check-methods.ts';
 import type { Clock } from '../../types/clock.ts';
 import type { Random } from '../../types/random.ts';
 import type { SqliteDriver } from '../../types/sqlite-driver.ts';
@@ -101,6 +102,9 @@ export async function openSqliteBackend(options: SqliteBackendOptions): Promise<
   checkInteger('busyTimeoutMs', busyTimeoutMs, ACTION, 0, 0x7fffffff);
   checkInteger('pollMs', pollMs, ACTION, 1, 0x7fffffff);
   const { clock = systemClock, random = systemRandom } = options;
+  checkMethods('clock', clock, ACTION, CLOCK_METHODS);
+  if (typeof random !== 'function') throw new TypeError(`Cannot ${ACTION}: random is not a function`);
+  if (given !== undefined) checkMethods('driver', given, ACTION, ['all', 'run', 'write', 'read', 'close']);
   const driver = given ?? (await openDriver({ file: file as string, library, synchronous, fileBytesMax }));
   const backend = new SqliteBackend(driver, { clock, random, busyTimeoutMs, pollMs });
   try {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { checkMembers } from '../../store/checks.ts';
 import { checkInteger } from '../../types/check-integer.ts';
+import { checkMethods } from '../../types/check-methods.ts';
 import { raceAborted } from '../../types/until-aborted.ts';
 
 /** What answers: a test API server, or anything else with a `fetch` of its own. */
@@ -63,7 +64,7 @@ export async function listen(handler: FetchHandler, options: ListenOptions = {})
   checkMembers(options, NAMES, ACTION, 'the options are not an object', 'option');
   const { host = '127.0.0.1', port = 0, tls } = options;
   checkInteger('port', port, ACTION, 0, 65_535);
-  if (typeof handler?.fetch !== 'function') throw new TypeError(`Cannot ${ACTION}: the handler has no function fetch`);
+  checkMethods('handler', handler, ACTION, ['fetch']);
   const listener = new NodeListener(handler, tls);
   await listener.open(host, port);
   return listener;

@@ -102,10 +102,11 @@ export class EtcdBackend implements Backend {
     return new EtcdStream({ ...this.#facts, client: this.#client, position }, request);
   }
 
-  async txn({ signal, ...request }: BackendTxnRequest): Promise<BackendTxnResponse> {
+  async txn(given: BackendTxnRequest): Promise<BackendTxnResponse> {
     const action = 'run a transaction';
+    checkTxnRequest(given, action);
+    const { signal, ...request } = given;
     signal?.throwIfAborted();
-    checkTxnRequest(request, action);
     // etcd does not find every key that is written twice; and what is wrong is told with its facts.
     prepareTxn(this.#types, txnOf(request), DEFAULT_LIMITS.txnOperations);
     const isEmpty = request.then.length === 0 && request.else.length === 0;

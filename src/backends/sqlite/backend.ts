@@ -132,9 +132,10 @@ export class SqliteBackend implements Backend {
     return new SqliteStream(this.#file, this.#changes, request);
   }
 
-  async txn({ signal, ...request }: BackendTxnRequest): Promise<BackendTxnResponse> {
+  async txn(asked: BackendTxnRequest): Promise<BackendTxnResponse> {
+    checkTxnRequest(asked, 'run a transaction');
+    const { signal, ...request } = asked;
     signal?.throwIfAborted();
-    checkTxnRequest(request, 'run a transaction');
     const prepared = prepareTxn(this.#types, txnOf(request), DEFAULT_LIMITS.txnOperations);
     const writing = this.#file.write('run a transaction', signal, (state) => {
       const keyBytes = (text: string) => this.#types.keys.bytes(text);

@@ -2,7 +2,19 @@ import { refuse } from './api-status.ts';
 import type { KindRegistry, Registration } from './kind-registry.ts';
 import { isTrue } from './query-values.ts';
 
-export const API_VERBS = [
+/** What a request does, in the words of Kubernetes' own authorization. `discovery` is everything that is no resource. */
+export type ApiVerb =
+  | 'create'
+  | 'delete'
+  | 'deletecollection'
+  | 'discovery'
+  | 'get'
+  | 'list'
+  | 'patch'
+  | 'update'
+  | 'watch';
+
+export const API_VERBS: readonly ApiVerb[] = [
   'create',
   'delete',
   'deletecollection',
@@ -12,10 +24,7 @@ export const API_VERBS = [
   'patch',
   'update',
   'watch',
-] as const;
-
-/** What a request does, in the words of Kubernetes' own authorization. `discovery` is everything that is no resource. */
-export type ApiVerb = (typeof API_VERBS)[number];
+];
 
 /** What a request is about. */
 export interface RequestInfo {

@@ -346,6 +346,8 @@ describe('options', () => {
     [{ endpoints: [A], username: 'u' }, 'belong together'],
     [{ endpoints: [A], timeoutMs: 0 }, 'timeoutMs'],
     [{ endpoints: [A], fetch: 1 }, 'fetch'],
+    [{ endpoints: [A], clock: {} }, 'clock has no method now'],
+    [{ endpoints: [A], signal: {} }, 'the signal is not an AbortSignal'],
     [{ endpoints: [A], retries: 1 }, 'unknown option retries'],
   ])('%j is refused', async (options, reason) => {
     const error = await errorOf(openEtcdBackend(options as unknown as EtcdBackendOptions));

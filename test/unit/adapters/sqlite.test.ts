@@ -659,6 +659,10 @@ describe('options', () => {
     [{ file: ':memory:', pollMs: 0 }, 'pollMs'],
     [{ file: ':memory:', busyTimeoutMs: -1 }, 'busyTimeoutMs'],
     [{ file: ':memory:', cache: true }, 'unknown option cache'],
+    [{ file: ':memory:', clock: {} }, 'clock has no method now'],
+    [{ file: ':memory:', random: 4 }, 'random is not a function'],
+    [{ driver: {} }, 'driver has no method all'],
+    [{ driver: null }, 'driver is not an object'],
   ])('%j is refused', async (options, reason) => {
     const error = await errorOf(openSqliteBackend(options as SqliteBackendOptions));
     expect((error as Error).message).toContain('Cannot open an SQLite backend');

@@ -23,6 +23,7 @@ const TXNS: readonly (readonly [string, BackendTxnRequest])[] = [
   ['the end of a range is b', txn({ then: [{ type: 'range', range: { start: key, end: 'b' } }] })],
   ['the range is undefined', txn({ then: [{ type: 'delete' }] })],
   ['then is undefined, not an array', bad({ compare: [], else: [] })],
+  ['the signal is not an AbortSignal', txn({ signal: {} })],
 ];
 
 const RANGES: readonly (readonly [string, BackendRangeRequest])[] = [
@@ -33,6 +34,7 @@ const RANGES: readonly (readonly [string, BackendRangeRequest])[] = [
   ['revision is 1.5', { ranges: [all], revision: 1.5 }],
   ['minModRevision is NaN', { ranges: [all], minModRevision: Number.NaN }],
   ['limit is 1.5', { ranges: [all], limit: 1.5 }],
+  ['the signal is not an AbortSignal', bad({ ranges: [all], signal: {} })],
 ];
 
 const opened: Backend[] = [];

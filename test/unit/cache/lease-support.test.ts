@@ -73,7 +73,7 @@ describe('what a backend with leases must have (openStore)', () => {
     ...Object.keys(all).map((name): [string, unknown, string] => [
       `no ${name}`,
       { ...all, [name]: undefined },
-      `backend.leases has no function ${name}`,
+      `backend.leases has no method ${name}`,
     ]),
   ])('%s is a TypeError', async (_, leases, reason) => {
     const opened = openStore({ backend: backendWith(leases), waitReady: false });

@@ -55,7 +55,7 @@ describe('createController refuses', () => {
       'hasFinalizers of the source is of type string',
     ],
     ['a progress store that lacks a method', { progress: { get: nothing } }, 'progress has no method compareAndSet'],
-    ['an essence that is a function', { essence: nothing }, 'essence is not an object'],
+    ['an essence that is a function', { essence: nothing }, 'essence has no method digest'],
     ['a digest alone as essence', { essence: { digest: nothing } }, 'essence has no method canonicalize'],
     ['a clock without a wall time', { clock: { now: nothing, after: nothing } }, 'clock has no method wallTime'],
     ['a logger that lacks a level', { logger: { error: nothing } }, 'logger has no method debug'],

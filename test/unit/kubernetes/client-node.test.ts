@@ -140,8 +140,9 @@ describe.each(MAJORS)('with the KubeConfig of client-node %s', (_, Config) => {
 describe('options', () => {
   it('that cannot be are refused', () => {
     const create = (options: unknown) => () => createClientNodeTransport(options as never);
-    expect(create({})).toThrow('kubeConfig has no function getCurrentCluster');
-    expect(create({ kubeConfig: { getCurrentCluster: () => null } })).toThrow('no function applyToHTTPSOptions');
+    expect(create({})).toThrow('kubeConfig is not an object');
+    expect(create({ kubeConfig: {} })).toThrow('kubeConfig has no method getCurrentCluster');
+    expect(create({ kubeConfig: { getCurrentCluster: () => null } })).toThrow('no method applyToHTTPSOptions');
     const kubeConfig = { getCurrentCluster: () => null, applyToHTTPSOptions: async () => {} };
     expect(create({ kubeConfig })).toThrow('no current cluster');
     expect(create({ kubeConfig, fetch: () => {} })).toThrow('unknown option fetch');

@@ -312,7 +312,7 @@ describe('what cannot be is refused at the door', () => {
   it.each<[string, unknown, string]>([
     ['no options', null, 'the options are not an object'],
     ['an unknown option', { tombstones: 5 }, 'tombstones'],
-    ['a clock without a time', { clock: {} }, 'clock has no function now'],
+    ['a clock without a time', { clock: {} }, 'clock has no method now'],
     ['a comparison that is none', { compare: 5 }, 'compare is not a function'],
     ['a flag that is none', { isSelective: 'yes' }, 'isSelective is yes, allowed are true and false'],
     ['a time that is none', { tombstoneMs: 0 }, 'tombstoneMs'],

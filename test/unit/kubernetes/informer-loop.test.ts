@@ -763,9 +763,9 @@ describe('options', () => {
   const transport: KubernetesTransport = { list: () => new Promise(() => {}), watch: () => new Promise(() => {}) };
   it.each<[string, Partial<Record<keyof InformerOptions, unknown>>]>([
     ['unknown option onDelta', { onDelta: () => {} } as object],
-    ['transport has no function list', { transport: {} }],
-    ['transport has no function watch', { transport: { list: () => {} } }],
-    ['clock has no function after', { clock: { now: () => 0 } }],
+    ['transport has no method list', { transport: {} }],
+    ['transport has no method watch', { transport: { list: () => {} } }],
+    ['clock has no method after', { clock: { now: () => 0 } }],
     ['resource is not an object', { resource: 'pods' }],
     ['resource.kind is unknown', { resource: { ...PODS, kind: 'Pod' } }],
     ['resource.version is missing', { resource: { resource: 'pods' } }],

@@ -36,7 +36,7 @@ describe('createWebLock', () => {
     [{ locks: {} }, 'locks is not a LockManager'],
     [{ locks: new FakeLockManager(), namePrefix: 7 }, 'namePrefix is not a string'],
     [{ locks: new FakeLockManager(), namePrefix: '-x' }, 'namePrefix begins with "-"'],
-    [{ locks: new FakeLockManager(), clock: {} }, 'the clock has no after()'],
+    [{ locks: new FakeLockManager(), clock: {} }, 'clock has no method after'],
     [{ locks: new FakeLockManager(), name: 'x' }, 'unknown option name'],
   ])('refuses %j', (options, message) => {
     const create = createWebLock as Loose;

@@ -89,14 +89,20 @@ const CALLS: [string, Call, ErrorClass, string][] = [
     TypeError,
     'Cannot put a key: ignoreValue excludes a value, which must be undefined',
   ],
-  ...[{}, { encode: () => Uint8Array.of() }, { decode: () => 1 }, 5, null].map(
-    (codec): [string, Call, ErrorClass, string] => [
-      `prefix: half a codec, or none: ${JSON.stringify(Object.keys(codec ?? {}))} ${typeof codec}`,
-      (s) => s.prefix('a', { codec: bad(codec) }),
-      TypeError,
-      'Cannot open a prefix: codec has no function',
-    ],
-  ),
+  ...(
+    [
+      [{}, 'has no method encode'],
+      [{ encode: () => Uint8Array.of() }, 'has no method decode'],
+      [{ decode: () => 1 }, 'has no method encode'],
+      [5, 'is not an object'],
+      [null, 'is not an object'],
+    ] as const
+  ).map(([codec, reason]): [string, Call, ErrorClass, string] => [
+    `prefix: half a codec, or none: ${JSON.stringify(Object.keys(codec ?? {}))} ${typeof codec}`,
+    (s) => s.prefix('a', { codec: bad(codec) }),
+    TypeError,
+    `Cannot open a prefix: codec ${reason}`,
+  ]),
   ...['ttl', 'leaseId', 'expects', 'if'].map((name): [string, Call, ErrorClass, string] => [
     `put: the option ${name}`,
     (s) => s.put('a', 1, bad({ [name]: 1 })),
@@ -803,15 +809,15 @@ describe('openStore', () => {
     [{ memoryBytesMax: 1_048_576.5 }, RangeError, 'Cannot open a store: memoryBytesMax is 1048576.5'],
     [bad(null), TypeError, 'Cannot open a store: the options are not an object'],
     [{ codec: bad(null) }, TypeError, 'Cannot open a store: codec is not an object'],
-    [{ codec: bad({}) }, TypeError, 'Cannot open a store: codec has no function encode'],
-    [{ clock: bad({}) }, TypeError, 'Cannot open a store: clock has no function now'],
+    [{ codec: bad({}) }, TypeError, 'Cannot open a store: codec has no method encode'],
+    [{ clock: bad({}) }, TypeError, 'Cannot open a store: clock has no method now'],
     [{ random: bad(5) }, TypeError, 'Cannot open a store: random is not a function'],
     [{ signal: bad(5) }, TypeError, 'Cannot open a store: the signal is not an AbortSignal'],
     [{ retention: bad(null) }, TypeError, 'Cannot open a store: retention is not an object'],
     [{ retention: bad(1000) }, TypeError, 'Cannot open a store: retention is not an object'],
     [{ backend: bad(null) }, TypeError, 'Cannot open a store: backend is not an object'],
-    [{ backend: bad({}) }, TypeError, 'Cannot open a store: backend has no function range'],
-    [{ logger: bad({ warn() {} }) }, TypeError, 'Cannot open a store: logger has no function debug'],
+    [{ backend: bad({}) }, TypeError, 'Cannot open a store: backend has no method range'],
+    [{ logger: bad({ warn() {} }) }, TypeError, 'Cannot open a store: logger has no method debug'],
     [{ prefixes: ['a'] }, TypeError, 'Cannot open a store: prefixes needs a backend'],
     [{ waitReady: false }, TypeError, 'Cannot open a store: waitReady needs a backend'],
     [{ retention: { events: 0 } }, RangeError, 'Cannot open a store: retention.events is 0'],
