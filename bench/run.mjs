@@ -1,8 +1,7 @@
 // @ts-check
 // The benchmarks: `npm run bench`. See docs/benchmarks.md for how it measures and what that cannot show.
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chooseCases, parseOptions, UsageError } from './harness/arguments.mjs';
@@ -10,6 +9,7 @@ import { medianFacts } from './harness/facts.mjs';
 import { ensurePeers } from './harness/peers.mjs';
 import { report, table } from './harness/report.mjs';
 import { findRuntime, RUNTIMES } from './harness/runtimes.mjs';
+import { exitOnSignals, scratchFolder } from './harness/scratch.mjs';
 import { OWN_SUITES, SUITES } from './suites.mjs';
 
 /**
@@ -117,7 +117,7 @@ async function runSuite(suite, options) {
   const log = (/** @type {string} */ line) => console.error(line);
   await ensurePeers(log);
   await buildPackage();
-  const scratch = await mkdtemp(join(tmpdir(), 'plimsoll-bench-'));
+  const { folder: scratch, remove } = await scratchFolder();
   /** @type {import('./harness/process.mjs').Prepared | undefined} */
   let prepared;
   try {
@@ -138,12 +138,12 @@ async function runSuite(suite, options) {
     const results = [];
     for (let index = 0; index < options.processes; index++) {
       log(`${suite.name}: process ${index + 1} of ${options.processes}`);
-      results.push(JSON.parse(await run(runtime, ['bench/child.mjs', JSON.stringify(job)], 'measure')));
+      results.push(JSON.parse(await run(runtime, ['bench/child.mjs', JSON.stringify(job)], 'measure', scratch)));
     }
     print(suite, options, results);
   } finally {
     await prepared?.close();
-    await rm(scratch, { recursive: true, force: true });
+    remove();
   }
 }
 
@@ -206,12 +206,13 @@ async function buildPackage() {
  * @param {import('./harness/runtimes.mjs').Runtime} runtime
  * @param {readonly string[]} program its path and arguments
  * @param {string} action
+ * @param {string} [folder] where it may make temporary files, which go with it
  * @returns {Promise<string>}
  */
-function run({ command, args, env }, program, action) {
+function run({ command, args, env }, program, action, folder = undefined) {
   const child = spawn(command, [...args, ...program], {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...process.env, ...env, ...(folder === undefined ? {} : { TMPDIR: folder }) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // It does not hear of a signal to this process alone, and would measure on, without what this one has taken away.
@@ -231,6 +232,7 @@ function run({ command, args, env }, program, action) {
   });
 }
 
+exitOnSignals();
 try {
   await main(process.argv.slice(2));
 } catch (error) {

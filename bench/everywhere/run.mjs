@@ -1,12 +1,13 @@
 // @ts-check
 // `npm run bench:all`: the same cases in every runtime, each on the packed package. See docs/benchmarks.md.
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from '../../tools/build.mjs';
 import { makeProject, packPackage } from '../../tools/packed-project.mjs';
 import { ensurePeers } from '../harness/peers.mjs';
+import { exitOnSignals, scratchFolder } from '../harness/scratch.mjs';
 import { writeReport } from './report.mjs';
 import { measureIn, RUNTIMES } from './runtimes.mjs';
 
@@ -48,7 +49,7 @@ async function main({ names, out, quick }) {
   await build({ frozen: true, ifStale: true });
   await mkdir(out, { recursive: true });
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  const folder = await mkdtemp(join(tmpdir(), 'plimsoll-bench-'));
+  const { folder, remove } = await scratchFolder();
   let failures = 0;
   try {
     const archive = await packPackage(folder);
@@ -74,18 +75,12 @@ async function main({ names, out, quick }) {
     }
     await writeReport(out);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    remove();
   }
   process.exitCode = failures === 0 ? 0 : 1;
 }
 
-/** The child that measures ends with this process; its folder is in the system's temporary one. */
-for (const [signal, code] of /** @type {const} */ ([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-])) {
-  process.on(signal, () => process.exit(code));
-}
+exitOnSignals();
 
 try {
   const options = parse(process.argv.slice(2));
