@@ -53,7 +53,7 @@ export function garbageCollector() {
   return () => gc();
 }
 
-/** More than V8 sweeps for after the largest case. */
+/** With so long a pause no step of a compaction was seen to lose its processor; nothing says when V8 has ended. */
 const REST_MS = 50;
 
 /**
